@@ -41,7 +41,7 @@ ARROWS = {
 	'tools/libstarlingcore': 'tools/host common/wire',
 	'tools/example': 'tools/libstarlingcore',  # by its installed header
 	'tools/r': 'tools/libstarling',  # by its installed header
-	'tools/starling': 'tools/launch tools/runner tools/estimate daemon/membership',
+	'tools/starling': 'common/dp tools/launch tools/runner tools/estimate daemon/membership',
 	'tools/dev': 'tools/starling tools/sim tools/explore daemon/learner',
 }
 

@@ -14,6 +14,7 @@ for name in $commands; do
 	esac
 	case $name in
 	topology) names='generate import analyze audit augment' ;;
+	dp) names='plan' ;;
 	group) names='create invite list remove address rotate update export' ;;
 	*) names= ;;
 	esac

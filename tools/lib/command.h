@@ -42,6 +42,7 @@ int sl_cmd_reload(int argc, char **argv);
 int sl_cmd_report(int argc, char **argv);
 int sl_cmd_status(int argc, char **argv);
 int sl_cmd_stop(int argc, char **argv);
+int sl_cmd_dp(int argc, char **argv);
 int sl_cmd_estimate(int argc, char **argv);
 int sl_cmd_simulate(int argc, char **argv);
 int sl_cmd_topology(int argc, char **argv);

@@ -1,0 +1,329 @@
+/* `starling dp plan`: the noise that a budget of epsilon and delta needs, or the epsilon of a noise. */
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+
+#include "common/dp/accountant.h"
+#include "common/dp/scale.h"
+#include "tools/lib/option.h"
+#include "tools/lib/table.h"
+#include "tools/lib/terminal.h"
+#include "tools/starling/dp.h"
+#include "tools/starling/topology.h"
+
+#define NOISE_LEAST 0x1p-20 /* where the search begins and ends */
+#define NOISE_MOST 0x1p40
+#define DIGITS 4
+/* Noise in clips. Rounds of a training average it; a single release does not. */
+#define POOR 2.0
+#define USELESS 10.0
+#define SINGLE 0.1
+#define EPSILON_LARGE 10.0
+
+struct options {
+	double epsilon, noise, delta, clip; /* epsilon or noise is 0: to be found */
+	uint64_t rounds, records, batch, parameters;
+	uint32_t learners, tolerance;
+	enum sl_dp_unit unit;
+	bool json;
+};
+
+/* A row of the answer. */
+struct plan {
+	double q;			  /* Poisson sampling; 1: none */
+	double noise, epsilon, unsampled; /* epsilon if the sampling were not at random */
+	struct sl_dp_scale scale;
+	double of_mean; /* length of the noise of the mean, in clips */
+	double local;	/* the same if each learner added the noise for itself */
+	uint32_t bits;
+};
+
+static void take_unit(struct argp_state *state, const char *text, void *options)
+{
+	bool learner = strcmp(text, "learner") == 0;
+	if (!learner && strcmp(text, "record") != 0)
+		argp_failure(state, SL_EXIT_USAGE, 0, "--unit %s: must be record or learner", text);
+	((struct options *)options)->unit = learner ? SL_DP_LEARNER : SL_DP_RECORD;
+}
+
+static const struct sl_option own[] = {
+	{"epsilon", 'e', "E", "epsilon to be kept: answer the noise", SL_SETS(struct options, epsilon),
+	 .real_most = 1000},
+	{"noise", 'z', "Z", "noise multiplier, sigma / clip: answer epsilon", SL_SETS(struct options, noise),
+	 .real_most = 1e6},
+	{"delta", 'd', "D", "delta, below one in the number of records", SL_SETS(struct options, delta),
+	 .real_most = 1},
+	{"rounds", 'T', "T", "rounds of the run", SL_SETS(struct options, rounds), 1, SL_ROUNDS_MAX},
+	{"records", 0, "N", "records of all learners", SL_SETS(struct options, records), 1, INT64_MAX},
+	{"batch", 0, "B", "records of all learners in a round (all)", SL_SETS(struct options, batch), 1,
+	 INT64_MAX},
+	{"learners", 'n', "N", "learners (10)", SL_SETS(struct options, learners), 2, SL_LEARNERS_MAX},
+	{"tolerance", 'c', "C", "how many learners may collude (1)", SL_SETS(struct options, tolerance), 1,
+	 SL_LEARNERS_MAX - 2},
+	{"parameters", 'p', "COUNT", "parameters of a model (50992)", SL_SETS(struct options, parameters), 1,
+	 SL_ELEMENTS_MAX - 1},
+	{"clip", 0, "C", "norm to which a record is clipped, or a learner's vector (1)",
+	 SL_SETS(struct options, clip), .real_most = 1e30},
+	{"unit", 0, "UNIT", "what is hidden: record (the default) or learner", .take = take_unit},
+	{"json", 0, NULL, "print JSON", SL_SETS(struct options, json)},
+	{0}};
+
+static void check(struct argp_state *state, const void *options)
+{
+	const struct options *o = options;
+	bool learner = o->unit == SL_DP_LEARNER;
+	double hidden = learner ? o->learners : (double)o->records;
+	const char *wrong = (o->epsilon > 0) == (o->noise > 0)	   ? "give either --epsilon or --noise"
+			    : !(o->delta > 0)			   ? "give --delta, such as 1e-5"
+			    : o->rounds == 0			   ? "give --rounds"
+			    : !learner && o->records == 0	   ? "give --records, or --unit learner"
+			    : learner && o->records + o->batch > 0 ? "--unit learner has no --records and "
+								     "no --batch"
+								   : NULL;
+	if (wrong != NULL)
+		argp_failure(state, SL_EXIT_USAGE, 0, "%s; see '%s --help'", wrong, state->name);
+	if (o->batch > o->records)
+		argp_failure(state, SL_EXIT_USAGE, 0, "--batch %llu: more than the %llu records",
+			     (unsigned long long)o->batch, (unsigned long long)o->records);
+	if (o->tolerance + 2 > o->learners)
+		argp_failure(state, SL_EXIT_USAGE, 0, "--tolerance %u: of %u learners at most %u may collude",
+			     o->tolerance, o->learners, o->learners - 2);
+	if (o->delta >= 1 / hidden)
+		argp_failure(state, SL_EXIT_USAGE, 0,
+			     "--delta %g: must be below one in %.15g, the number of %s: a sum that shows one "
+			     "of them whole would be allowed",
+			     o->delta, hidden, learner ? "learners" : "records");
+}
+
+static const struct sl_usage usage = {
+	.options = own,
+	.check = check,
+	.doc = "Plan a run with differential privacy: the noise that keeps epsilon at delta over all rounds, "
+	       "or the epsilon of a noise, and what it does to the mean. This version plans noise and adds "
+	       "none.\v"
+	       "A record (or a learner) is clipped to a norm. Each learner adds a share of the noise before "
+	       "its vector is hidden, and the shares of the learners that do not collude suffice. z is the "
+	       "standard deviation of the noise in one parameter, divided by the clip.\n"
+	       "\n"
+	       "Sampling helps only if in each round each record is drawn at random, by itself, with the "
+	       "same probability, batch / records.\n"
+	       "\n"
+	       "Examples:\n"
+	       "  starling dp plan -e 4 -d 1e-5 --rounds 100 --records 60000 --batch 256\n"
+	       "  starling dp plan -z 1.1 -d 1e-5 --rounds 14062 --records 60000 --batch 256\n"
+	       "  starling dp plan -e 1 -d 1e-6 --rounds 1 --unit learner -n 200 -p 20\n"
+	       "\n"
+	       "Exit status: 0 done; 1 failed; 2 bad usage, or a target that no noise meets.\n"};
+
+/* ---- the search ---- */
+
+/* Return `value` > 0, rounded up to DIGITS digits. */
+static double rounded_up(double value)
+{
+	if (!isfinite(value) || value <= 0)
+		return value;
+	double unit = pow(10, floor(log10(value)) + 1 - DIGITS);
+	return ceil(value / unit * (1 - 1e-12)) * unit;
+}
+
+/* Fill in what noise multiplier `noise` leads to. */
+static void evaluate(const struct options *o, double noise, struct plan *plan)
+{
+	const struct sl_dp_terms terms = {.unit = o->unit,
+					  .dimension = (double)o->parameters,
+					  .noise = noise,
+					  .learners = o->learners,
+					  .colluding = o->tolerance,
+					  .granularity = SL_DP_GRANULARITY};
+	struct sl_dp_spent spent = {0};
+	uint32_t shares = o->learners - o->tolerance;
+	plan->noise = noise;
+	plan->epsilon = plan->unsampled = INFINITY;
+	if (sl_dp_scale_choose(&terms, &plan->scale) != SL_OK)
+		return;
+	const struct sl_dp_scale *scale = &plan->scale;
+	const struct sl_dp_round round = {.dimension = terms.dimension,
+					  .sensitivity = scale->sensitivity,
+					  .sigma = scale->sigma,
+					  .shares = shares,
+					  .sampled = plan->q,
+					  .beta = scale->beta};
+	sl_dp_charge(&spent, &round, o->rounds);
+	plan->unsampled = sl_dp_spent_epsilon(&spent, o->delta, false);
+	plan->epsilon = plan->q < 1 ? sl_dp_spent_epsilon(&spent, o->delta, true) : plan->unsampled;
+	double count = o->unit == SL_DP_LEARNER ? o->learners : (double)o->batch;
+	plan->of_mean = scale->sigma_total * sqrt(terms.dimension) / scale->norm / count;
+	plan->local = plan->of_mean * sqrt(shares);
+	plan->bits = sl_dp_modulus_bits(count * scale->norm, scale->sigma_total);
+}
+
+/* Find the least noise of DIGITS digits that keeps epsilon. SL_ERR_RANGE if there is none. */
+static int search(const struct options *o, struct plan *plan, struct sl_error *error)
+{
+	double low = NOISE_LEAST, high = NOISE_MOST;
+	evaluate(o, high, plan);
+	if (!(plan->epsilon <= o->epsilon))
+		return sl_err_set(
+			error, SL_ERR_RANGE,
+			"no noise keeps epsilon %g at delta %g over %llu rounds: rounding to integers alone "
+			"spends more; allow more, or fewer rounds",
+			o->epsilon, o->delta, (unsigned long long)o->rounds);
+	while (high / low > 1 + 1e-7) {
+		double middle = sqrt(low * high);
+		evaluate(o, middle, plan);
+		*(plan->epsilon <= o->epsilon ? &high : &low) = middle;
+	}
+	do { /* where g changes, slightly more noise may spend slightly more */
+		high = rounded_up(high);
+		evaluate(o, high, plan);
+		high *= 1.0001;
+	} while (!(plan->epsilon <= o->epsilon));
+	return SL_OK;
+}
+
+/* Answer for each record drawn with probability `q`. */
+static int answer(const struct options *o, double q, struct plan *plan, struct sl_error *error)
+{
+	*plan = (struct plan){.q = q};
+	if (o->epsilon > 0)
+		return search(o, plan, error);
+	evaluate(o, o->noise, plan);
+	return isfinite(plan->epsilon) ? SL_OK
+				       : sl_err_set(error, SL_ERR_RANGE,
+						    "--noise %g keeps no epsilon at delta %g over %llu "
+						    "rounds: give more noise or "
+						    "a larger delta",
+						    o->noise, o->delta, (unsigned long long)o->rounds);
+}
+
+/* ---- what is printed ---- */
+
+static const struct sl_column table[] = {
+	{"sampling", 20, true},	       {"z", 9, false},	   {"epsilon", 10, false}, {"noise/clip", 12, false},
+	{"in a parameter", 16, false}, {"bits", 6, false},
+};
+#define COLUMNS (sizeof table / sizeof *table)
+
+static void show_row(const struct options *o, const struct plan *plan)
+{
+	char cells[COLUMNS][SL_CELL_BYTES] = {"none"}, line[SL_TABLE_LINE_BYTES];
+	double one = plan->of_mean * o->clip / sqrt((double)o->parameters);
+	const double values[] = {plan->noise, rounded_up(plan->epsilon), plan->of_mean, one};
+	if (plan->q < 1)
+		snprintf(cells[0], SL_CELL_BYTES, "Poisson, q %.3g", plan->q);
+	for (size_t i = 0; i < 4; i++)
+		snprintf(cells[1 + i], SL_CELL_BYTES, "%.*g", i < 2 ? DIGITS : 3, values[i]);
+	snprintf(cells[5], SL_CELL_BYTES, "%u", plan->bits);
+	sl_table_line(table, COLUMNS, cells, line);
+	printf("%s\n", line);
+}
+
+static const char *verdict(const struct options *o, const struct plan *plan)
+{
+	double single = o->rounds == 1 ? SINGLE : 1;
+	return plan->bits > SL_P_BITS_MAX	  ? "impossible"
+	       : plan->of_mean > USELESS * single ? "useless"
+	       : plan->epsilon > EPSILON_LARGE	  ? "little is hidden"
+	       : plan->of_mean > POOR * single	  ? "poor"
+						  : "usable";
+}
+
+static void show_verdict(const struct options *o, const struct plan *plan)
+{
+	const char *with = plan->q < 1 ? "With sampling" : "Without sampling", *word = verdict(o, plan);
+	if (plan->bits > SL_P_BITS_MAX)
+		sl_terminal_print(stdout, "%s: %s. A parameter takes at most %u bits.\n", with, word,
+				  SL_P_BITS_MAX);
+	else
+		sl_terminal_print(stdout,
+				  "%s: %s. The noise of the mean is %.*g times as long as a clipped %s.\n",
+				  with, word, (int)fmax(2, floor(log10(plan->of_mean)) + 1), plan->of_mean,
+				  o->unit == SL_DP_LEARNER ? "vector" : "record");
+	if (plan->epsilon > EPSILON_LARGE)
+		sl_terminal_print(stdout, "An epsilon above %g promises next to nothing.\n", EPSILON_LARGE);
+}
+
+static void show_head(const struct options *o)
+{
+	char records[SL_THOUSANDS_BYTES], batch[SL_THOUSANDS_BYTES], parameters[SL_THOUSANDS_BYTES];
+	char rounds[SL_THOUSANDS_BYTES];
+	sl_terminal_thousands(o->records, records);
+	sl_terminal_thousands(o->batch, batch);
+	sl_terminal_thousands(o->parameters, parameters);
+	sl_terminal_thousands(o->rounds, rounds);
+	if (o->unit == SL_DP_LEARNER)
+		printf("hidden: the vector of each learner; rounds: %s\n", rounds);
+	else
+		printf("hidden: each of %s records; rounds: %s, with %s records each\n", records, rounds,
+		       batch);
+	printf("%u learners, of which %u may collude; %s parameters; delta %g; clip %g\n", o->learners,
+	       o->tolerance, parameters, o->delta, o->clip);
+}
+
+static void show(const struct options *o, const struct plan *plans, size_t count)
+{
+	char line[SL_TABLE_LINE_BYTES];
+	const struct plan *last = &plans[count - 1];
+	show_head(o);
+	sl_table_header(table, COLUMNS, line);
+	printf("%s\n", line);
+	for (size_t i = 0; i < count; i++)
+		show_row(o, &plans[i]);
+	for (size_t i = 0; i < count; i++)
+		show_verdict(o, &plans[i]);
+	if (last->of_mean > POOR * (o->rounds == 1 ? SINGLE : 1))
+		sl_terminal_print(stdout, "%s, fewer parameters or fewer rounds help.\n",
+				  o->unit == SL_DP_LEARNER ? "--unit record, more learners"
+							   : "More records in a round");
+	sl_terminal_print(stdout,
+			  "Learners that each hide their data by themselves need noise %.1f times as long.\n",
+			  last->local / last->of_mean);
+	if (count > 1)
+		sl_terminal_print(
+			stdout,
+			"If records are not drawn at random, z = %.*g spends epsilon %.*g, not %.*g.\n",
+			DIGITS, last->noise, DIGITS, rounded_up(last->unsampled), DIGITS,
+			rounded_up(last->epsilon));
+}
+
+static json_t *plan_json(const struct options *o, const struct plan *plan)
+{
+	return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:i, s:s}", "q", plan->q,
+			 "noise", plan->noise, "epsilon", plan->epsilon, "epsilon_unsampled", plan->unsampled,
+			 "granularity", plan->scale.granularity, "step", o->clip / plan->scale.norm,
+			 "sensitivity_steps", plan->scale.sensitivity, "sigma_steps", plan->scale.sigma,
+			 "noise_of_mean", plan->of_mean * o->clip, "local_noise_of_mean",
+			 plan->local * o->clip, "bits", (int)plan->bits, "verdict", verdict(o, plan));
+}
+
+static void show_json(const struct options *o, const struct plan *plans, size_t count)
+{
+	json_t *list = json_array();
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(list, plan_json(o, &plans[i]));
+	json_t *all =
+		json_pack("{s:i, s:s, s:f, s:f, s:I, s:I, s:I, s:i, s:i, s:I, s:o}", "version", 1, "unit",
+			  o->unit == SL_DP_LEARNER ? "learner" : "record", "delta", o->delta, "clip", o->clip,
+			  "rounds", (json_int_t)o->rounds, "records", (json_int_t)o->records, "batch",
+			  (json_int_t)o->batch, "learners", (int)o->learners, "tolerance", (int)o->tolerance,
+			  "parameters", (json_int_t)o->parameters, "plans", list);
+	sl_command_print_json(all, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
+}
+
+int sl_dp_plan(int argc, char **argv)
+{
+	struct options o = {.clip = 1, .learners = 10, .tolerance = 1, .parameters = SL_FLOATS_USUAL};
+	struct plan plans[2];
+	struct sl_error error = {0};
+	sl_option_parse(&usage, argc, argv, &o);
+	if (o.batch == 0)
+		o.batch = o.records;
+	size_t count = o.batch < o.records ? 2 : 1;
+	int rc = answer(&o, 1, &plans[0], &error);
+	if (rc == SL_OK && count > 1)
+		rc = answer(&o, (double)o.batch / (double)o.records, &plans[1], &error);
+	if (rc != SL_OK)
+		return sl_command_status("starling dp plan", rc, &error);
+	(o.json ? show_json : show)(&o, plans, count);
+	return 0;
+}
