@@ -19,7 +19,7 @@ PLAIN = 'sl_arena_* sl_bytes_* sl_bit_* sl_tensors_* ' + MEMORY
 # The names that each room imports from outside itself.
 IMPORTS = {
 	'field': PLAIN + ' crypto_stream_chacha20* sodium_memzero fmax frexp ldexp floor rint nextafter nextafterf',
-	'dp': PLAIN + ' ceil erfc exp expm1 fmax fmin log log10 log1p log2 nextafter pow sqrt',
+	'dp': PLAIN + ' sl_kernels* sodium_memzero ceil erfc exp expm1 fmax fmin log log10 log1p log2 nextafter pow sqrt',
 	'graph': PLAIN + ' exp fmod ldexp log',
 	'mixing': PLAIN + ' sl_field_* sl_prg_* sl_augment* sl_connectivity* sl_prune* sl_graph_* sl_forest_* sl_blas_* fmax fmin floor frexp ldexp log log10 pow round',
 	'protocol': PLAIN + ' sl_ranges_lower sl_engine_* sl_vector_hash_* crypto_generichash* sodium_memzero',

@@ -8,7 +8,7 @@ ROOT = Path(__file__).resolve().parents[2]
 ARROWS = {
 	'common/base': '',
 	'common/field': 'common/base',
-	'common/dp': 'common/base',
+	'common/dp': 'common/field',
 	'common/graph': 'common/base',
 	'common/mixing': 'common/field common/graph',
 	'common/protocol': 'common/mixing',

@@ -1,4 +1,5 @@
-/* table.h - the inner loops, as one table of functions per instruction set. Private to this room.
+/* table.h - the inner loops, as one table of functions per instruction set. Private to this room and to
+ * common/dp, whose loops follow the same choice.
  *
  * Vectors are elements of Z_p unless stated otherwise, and do not overlap. Every table computes the same
  * bits. Loops that the compiler vectorizes well are in plain.h and compiled for each set; the others are
