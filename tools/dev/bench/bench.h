@@ -29,6 +29,7 @@ double sl_bench_thread_ns(void);
 int sl_bench_kernels(const struct sl_bench *bench, struct sl_error *error);
 int sl_bench_deposits(const struct sl_bench *bench, struct sl_error *error);
 int sl_bench_instructions(const struct sl_bench *bench, struct sl_error *error);
+int sl_bench_noise(const struct sl_bench *bench, struct sl_error *error);
 int sl_bench_analysis(const struct sl_bench *bench, struct sl_error *error);
 int sl_bench_records(const struct sl_bench *bench, struct sl_error *error);
 int sl_bench_tls(const struct sl_bench *bench, struct sl_error *error);

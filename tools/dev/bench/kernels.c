@@ -1,11 +1,12 @@
-/* Arithmetic alone, in CPU time of one thread: making shares, with their randomness, and an iteration of
- * mixing. */
+/* Arithmetic alone, in CPU time of one thread: making shares, with their randomness, an iteration of mixing,
+ * and noise. */
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/base/number.h"
+#include "common/dp/gaussian.h"
 #include "common/field/vector.h"
 #include "common/field/kernels.h"
 #include "common/field/metropolis.h"
@@ -14,6 +15,7 @@
 #define BLOCK 2048u	/* coordinates at a time, as a learner makes them */
 #define SHARES 2000000u /* a sample */
 #define PASSES 5u
+#define NOISE 200000u /* elements of a sample of noise */
 
 /* ---- shares ---- */
 
@@ -175,6 +177,8 @@ static int measure_metropolis(uint32_t degree, size_t elements, uint32_t samples
 
 /* ---- instruction sets ---- */
 
+static const char *const sets[] = {"portable", "avx2", "avx512"};
+
 static int measure_set(const struct sl_bench *bench, const char *set)
 {
 	char name[64];
@@ -190,13 +194,42 @@ static int measure_set(const struct sl_bench *bench, const char *set)
 
 int sl_bench_instructions(const struct sl_bench *bench, struct sl_error *error)
 {
-	static const char *const sets[] = {"portable", "avx2", "avx512"};
 	int rc = SL_OK;
 	(void)error;
 	for (size_t i = 0; rc == SL_OK && i < sizeof sets / sizeof *sets; i++)
 		if (sl_kernels_choose(sets[i]) == SL_OK) /* this machine has it */
 			rc = measure_set(bench, sets[i]);
 	return rc;
+}
+
+/* ---- noise ---- */
+
+/* Sample the ns for an element of discrete Gaussian noise with standard deviation `sigma`. */
+static void measure_noise(const struct sl_bench *bench, double sigma, const char *set)
+{
+	static int64_t noise[NOISE];
+	uint8_t key[SL_KEY_BYTES];
+	struct sl_gaussian plan;
+	randombytes_buf(key, sizeof key);
+	sl_gaussian_plan(sigma, &plan);
+	for (uint32_t i = 0; i <= bench->repeat; i++) {
+		double begun = sl_bench_thread_ns();
+		sl_gaussian_draw(&plan, key, 0, noise, NOISE);
+		if (i > 0) /* the first warms up */
+			sl_bench_sample((sl_bench_thread_ns() - begun) / NOISE, "ns an element",
+					"sigma %g, %s", sigma, set);
+	}
+}
+
+int sl_bench_noise(const struct sl_bench *bench, struct sl_error *error)
+{
+	static const double sigmas[] = {4, 16, 100, 6700};
+	(void)error;
+	for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
+		for (size_t s = 0; sl_kernels_choose(sets[i]) == SL_OK && s < sizeof sigmas / sizeof *sigmas;
+		     s++)
+			measure_noise(bench, sigmas[s], sets[i]);
+	return SL_OK;
 }
 
 /* ---- the least that a round takes ---- */

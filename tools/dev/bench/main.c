@@ -1,4 +1,5 @@
 /* bench-kernels: its command line. It is run by starling-bench. */
+#include <sodium.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@ static const struct {
 	{"kernels", sl_bench_kernels, 0},
 	{"deposits", sl_bench_deposits, 0},
 	{"instructions", sl_bench_instructions, 0},
+	{"noise", sl_bench_noise, 0},
 	{"analysis", sl_bench_analysis, 0},
 	{"records", sl_bench_records, 0},
 	{"tls", sl_bench_tls, 0},
@@ -48,7 +50,8 @@ int main(int argc, char **argv)
 		    !sl_number_parse(argv[2], 1, UINT32_MAX, &repeat))
 			continue;
 		const struct sl_bench bench = {.repeat = (uint32_t)repeat, .arguments = argv + 3};
-		int rc = cases[i].run(&bench, &error);
+		int rc =
+			sodium_init() < 0 ? SL_ERR_CRYPTO : cases[i].run(&bench, &error); /* its best loops */
 		if (rc != SL_OK)
 			fprintf(stderr, "bench-kernels: %s\n",
 				error.text[0] != '\0' ? error.text : sl_err_text(rc));
