@@ -319,6 +319,36 @@ TEST(answers)
 	driver_free(p);
 }
 
+/* Of a group of the largest size: one step shows all digests. */
+TEST(answers_with_many_digests)
+{
+	static sl_id members[2 * SL_LEARNERS_MAX];
+	static struct sl_digest digests[SL_LEARNERS_MAX];
+	struct sl_round_head round = {
+		.t = 4, .a = 1, .p = UINT64_C(2147483647), .count = 2 * SL_LEARNERS_MAX, .members = members};
+	struct sl_certificate certificate = {.t = 4,
+					     .a = 1,
+					     .view = {9},
+					     .digest = {7},
+					     .round = &round,
+					     .count = SL_LEARNERS_MAX,
+					     .digests = digests};
+	struct driver *p = driver_new(SL_LEARNERS_MAX, 4);
+	for (uint32_t i = 0; i < SL_LEARNERS_MAX; i++) {
+		members[2 * i] = digests[i].id = i + 1;
+		members[2 * i + 1] = 1;
+	}
+	p->config.parameters.rounds = 9;
+	p->config.committed = 4;
+	p->config.certificate = &certificate;
+	play(p, "link up 2\n"
+		"request t0 0 from 2");
+	assert_int_equal(p->actions.count, SL_LEARNERS_MAX + 2);
+	play(p, "hello t4 open from 2");
+	assert_int_equal(p->actions.count, SL_LEARNERS_MAX);
+	driver_free(p);
+}
+
 /* Its certificate is lost. */
 CASE(no_certificate, ahead(NULL), "request t0 0 from 2 ->")
 CASE(no_result, driver_new(3, 4), "link up 2\nrequest t0 0 from 2 ->")
