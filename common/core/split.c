@@ -52,7 +52,9 @@ static void compare(struct sl_core *core, uint32_t position)
 		at->split_since = core->now;
 	}
 	show_readys(core, peer);
-	sl_emit_reject(core, peer, "holds other Readys of the attempt: a participant has signed two");
+	sl_emit_reject(core, peer,
+		       "says that it holds other Readys of the attempt: a participant has signed two, or "
+		       "this is false");
 }
 
 void sl_split_begin(struct sl_core *core)

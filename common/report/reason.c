@@ -195,7 +195,9 @@ static const struct {
 	[SL_REASON_COMMITTED] = {"", PEER, " has committed this round without this learner"},
 	[SL_REASON_ABORTED] = {"", PEER, " has aborted the attempt"},
 	[SL_REASON_JOINED] = {"", PEER, " is recovering the attempt already"},
-	[SL_REASON_READYS] = {"", PEER, " holds other Readys of the attempt: a participant has signed two"},
+	[SL_REASON_READYS] = {"", PEER,
+			      " says that it holds other Readys of the attempt: a participant has signed "
+			      "two, or this is false"},
 	[SL_REASON_BAD_STATE] = {"", PEER, " sent a sum with a value outside the field"},
 	[SL_REASON_BAD_DEPOSIT] = {"", PEER, " gave a deposit or a key share that does not match its Ready"},
 	[SL_REASON_BAD_SHARE] = {"", PEER, " sent a share with a value outside the field"},

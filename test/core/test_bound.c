@@ -209,7 +209,9 @@ TEST(too_few_are_left)
  * seen, the attempt is given up. A peer that only says so holds it up once, for stall_timeout; so does one
  * that shows a second Ready of its own.
  */
-#define OTHERS "REJECTED 2: holds other Readys of the attempt: a participant has signed two, "
+#define OTHERS                                                                                               \
+	"REJECTED 2: says that it holds other Readys of the attempt: a participant has signed two, or this " \
+	"is false, "
 #define SHOWN "ready of 1 a1 to 2, ready of 2 a1 to 2, ready of 3 a1 to 2\n"
 
 CASE(other_readys_before_the_release, driver_ready(driver_new(3, 4)),
