@@ -154,8 +154,11 @@ void sl_recover_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buf
 		       sl_core_held_bytes(&core->view)); /* no request before its next Have */
 		return;
 	}
+	uint64_t most = (uint64_t)core->view.n * core->view.chunks; /* false ones might come without end */
 	holder->in++;
-	holder->progress = core->at.progress = core->now;
+	holder->progress = core->now;
+	if (holder->brought++ < most)
+		core->at.progress = core->now;
 	buffer->from = holder->origin;
 	buffer->next = NULL;
 	sl_emit_job(core, SL_JOB_FETCH, buffer->index, buffer);

@@ -203,6 +203,7 @@ struct sl_holder {
 	uint32_t origin;    /* position whose deposit is requested from it, while fetching */
 	bool fetching;
 	uint32_t asked, in;    /* chunks requested, chunks received */
+	uint64_t brought;      /* .. received of all deposits, those that were false among them */
 	sl_ms since, progress; /* time of the first request, of the last chunk */
 	sl_ms ask_after;       /* no request before, since it did not answer the last one */
 };

@@ -333,6 +333,23 @@ CASE(chunks_out_of_order, by_forest(4),
      "have 1 from 2 -> request t1 0 of 2 to 2\n"
      "deposit 0 size -1 of 2 from 2 -> REJECTED 2: a deposit of the wrong size, drop")
 
+/* A holder that brings false deposits again and again, slowly, does not keep the attempt open for ever. */
+TEST(false_deposits_without_end)
+{
+	struct driver *p = by_forest(4);
+	bool stuck = false;
+	for (uint32_t k = 0; k < 20 && !stuck; k++) {
+		play(p, "have 1 from 3 -> request t1 0 of 2 to 3\n"
+			"deadline +9000");
+		stuck = driver_says(p, "stuck of 1");
+		play(p, "deposit 0 of 2 from 3 -> compute fetch, compute check\n"
+			"fetch done\n"
+			"check failed");
+	}
+	assert_true(stuck);
+	driver_free(p);
+}
+
 /* SL_WINDOW chunks are requested ahead. */
 CASE(window, by_forest((SL_WINDOW + 2) * SL_CHUNK_ELEMENTS - 1),
      "have 1 from 2 -> request t1 0 of 2 to 2, request t1 1 of 2 to 2, request t1 2 of 2 to 2, request t1 3 "
