@@ -17,6 +17,7 @@
 #include "common/core/confirm.h"
 #include "common/core/emit.h"
 #include "common/core/move.h"
+#include "common/core/penalty.h"
 #include "common/core/relay.h"
 
 #define FRUITLESS_MOST 4u /* the pause between requests grows to 2^3 times the stall timeout */
@@ -30,10 +31,13 @@ static void request(struct sl_core *core, uint32_t peer, sl_round t, uint32_t in
 		     &(struct sl_message){.kind = SL_MSG_REQUEST, .request = {.t = t, .index = index}}, true);
 }
 
-/* Tell all learners the own round: flood a link state without candidates. It uses up the attempt number, and
- * others refuse attempts for want of this learner: so it begins one when it is back. */
+/* The signers show that the round is over. Tell all learners the own one: flood a link state without
+ * candidates. It uses up the attempt number, and others refuse attempts for want of this learner: so it
+ * begins one when it is back. In an attempt, the own link state has said so. */
 static void say_where(struct sl_core *core)
 {
+	if (core->catchup.back != SL_PHASE_DISCOVER || sl_core_abstains(core))
+		return;
 	memset(core->eligible, 0, sl_core_set_bytes(core));
 	sl_relay_own_link_state(core, core->eligible);
 	core->a += core->a < SL_ATTEMPTS_MAX;
@@ -90,11 +94,16 @@ static void forget_round(struct sl_core *core)
 	core->catchup.shows = SOURCES;
 }
 
+/* Return true if a Round is here, with the digests of enough signers. */
+static bool is_shown(const struct sl_core *core)
+{
+	return core->catchup.signers > 0 && core->shown.certificate.count >= core->catchup.signers;
+}
+
 /* Return true if source `s` has shown a Round, and too few digests. */
 static bool owes_digests(const struct sl_core *core, uint32_t s)
 {
-	const struct sl_catchup *c = &core->catchup;
-	return c->shows == s && c->signers > 0 && core->shown.certificate.count < c->signers;
+	return core->catchup.shows == s && core->catchup.signers > 0 && !is_shown(core);
 }
 
 static void set_patience(struct sl_core *core)
@@ -140,8 +149,6 @@ bool sl_catchup_begin(struct sl_core *core)
 
 void sl_catchup_enter(struct sl_core *core)
 {
-	if (core->before == SL_PHASE_DISCOVER && !sl_core_abstains(core))
-		say_where(core); /* in an attempt, the own link state has said so */
 	ask(core, 0);
 }
 
@@ -269,9 +276,12 @@ void sl_catchup_digest(struct sl_core *core, uint32_t peer, const struct sl_dige
 		drop_source(core, s);
 		return;
 	}
+	bool shown_before = is_shown(core);
 	sl_certificate_add(shown, d);
+	if (!shown_before && is_shown(core))
+		say_where(core);
 	bool next = round->t == core->committed + 1;
-	if (next && shown->count >= c->signers && memcmp(round->previous, core->previous, SL_HASH_BYTES) != 0)
+	if (next && is_shown(core) && memcmp(round->previous, core->previous, SL_HASH_BYTES) != 0)
 		forked(core);
 }
 
@@ -411,6 +421,28 @@ static void add_sources(const struct sl_core *core, uint64_t *set)
 			sl_bit_set(set, core->catchup.sources[s].peer);
 }
 
+/* Return true if others begin an attempt of the own round, which nothing shows to be over: a Hello alone
+ * keeps this learner out of no view. */
+static bool goes_on(const struct sl_core *core)
+{
+	return core->catchup.back == SL_PHASE_DISCOVER && !is_shown(core) && !sl_core_abstains(core) &&
+	       sl_penalty_others_begin(core, core->catchup.began + 1);
+}
+
+/* Take part in it, without waiting for the sources; they are asked again later. */
+static void put_off(struct sl_core *core)
+{
+	for (uint32_t s = 0; s < SOURCES; s++) {
+		uint32_t peer = core->catchup.sources[s].peer;
+		if (peer == SL_NOBODY)
+			continue;
+		core->peers[peer].asked.behind = core->peers[peer].t;
+		core->peers[peer].asked.after = core->now + core->config.stall_timeout_ms;
+		drop(core, s);
+	}
+	leave(core);
+}
+
 enum sl_wait sl_catchup_awaits(const struct sl_core *core, uint64_t *set)
 {
 	if (core->jobs > 0)
@@ -426,6 +458,10 @@ bool sl_catchup_advance(struct sl_core *core)
 	struct sl_catchup *c = &core->catchup;
 	if (core->jobs > 0 || whole(core))
 		return false;
+	if (goes_on(core)) {
+		put_off(core);
+		return true;
+	}
 	if (core->now < c->progress + core->config.stall_timeout_ms) {
 		bool alone = c->signers == 0 && c->sources[1].peer == SL_NOBODY;
 		if (alone || core->now >= c->look_again)

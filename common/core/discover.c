@@ -172,10 +172,12 @@ static struct census count_peers(struct sl_core *core, uint64_t *missing)
 }
 
 /* Return the time at which silent peers, or stragglers, are waited for no longer. The window is open. A first
- * word takes longer than others: when a run starts, all learners dial all at once. */
+ * word takes longer than others: when a run starts, all learners dial all at once. A liar may name the silent
+ * again and again. */
 static sl_ms silent_until(const struct sl_core *core)
 {
 	sl_ms due = core->dialled_at + sl_core_hello_ms(&core->config);
+	sl_ms last = core->revived_at == 0 ? SL_NEVER : core->revived_at + core->config.stall_timeout_ms;
 	for (uint32_t i = 0; i < core->config.roster_size; i++) {
 		const struct sl_peer *p = &core->peers[i];
 		sl_ms first = p->down_since + FIRST_WORD * sl_core_hello_ms(&core->config);
@@ -183,7 +185,7 @@ static sl_ms silent_until(const struct sl_core *core)
 		    sl_penalty_regard(core, i) == SL_REGARD_AWAITED)
 			due = first;
 	}
-	return due;
+	return due < last ? due : last;
 }
 
 static sl_ms straggler_until(const struct sl_core *core)
@@ -263,6 +265,8 @@ void sl_discover_notice(struct sl_core *core, uint32_t signer, const uint64_t *n
 		return;
 	sl_discover_links(core);
 	core->dialled_at = core->now; /* wait for it as long as for the others */
+	if (core->revived_at == 0 || core->now >= core->revived_at + 2 * core->config.stall_timeout_ms)
+		core->revived_at = core->now;
 }
 
 /* Wait. In an overlay, silent peers are dialled again from time to time: a partition may have ended. */
@@ -274,29 +278,17 @@ static bool wait_on(struct sl_core *core, const uint64_t *missing)
 	return false;
 }
 
-/* Return true if c+1 learners have begun this attempt, or a later one: an honest one of them waits no longer.
- */
-static bool others_begin(const struct sl_core *core)
-{
-	uint64_t begun = 0;
-	for (uint32_t i = 0; i < core->config.roster_size; i++) {
-		const struct sl_link_record *lr = &core->links[i];
-		begun += i != core->config.self && lr->record.present && lr->state.t == core->t &&
-			 lr->state.a >= core->a && lr->state.count > 0 && !sl_penalty_ignored(core, i);
-	}
-	return begun > core->config.parameters.tolerance;
-}
-
 /* Open the candidate window, or close it. Most chosen peers may train where most learners do not: others that
  * begin show it, and then the clock of stragglers runs since DISCOVER began. */
 static void set_window(struct sl_core *core, const struct census *c)
 {
 	bool by_peers = c->ready >= c->training;
-	if (c->ready == 0 || !(by_peers || others_begin(core)))
+	if (c->ready == 0 || !(by_peers || sl_penalty_others_begin(core, 0)))
 		core->window_since = SL_NEVER;
 	else if (core->window_since == SL_NEVER) {
 		core->window_since = by_peers ? core->now : core->since;
 		core->dialled_at = core->now;
+		core->revived_at = 0;
 	}
 }
 

@@ -63,6 +63,18 @@ enum sl_regard sl_penalty_regard(const struct sl_core *core, uint32_t i)
 											: SL_REGARD_AWAITED;
 }
 
+bool sl_penalty_others_begin(const struct sl_core *core, sl_ms since)
+{
+	uint64_t begun = 0;
+	for (uint32_t i = 0; i < core->config.roster_size; i++) {
+		const struct sl_link_record *lr = &core->links[i];
+		begun += i != core->config.self && lr->record.present && lr->record.since >= since &&
+			 lr->state.t == core->t && lr->state.a >= core->a && lr->state.count > 0 &&
+			 !sl_penalty_ignored(core, i);
+	}
+	return begun > core->config.parameters.tolerance;
+}
+
 /* --- faults --- */
 
 /* Return true if peer `i` has signed a link state for the present attempt, or a later one. */
@@ -120,6 +132,14 @@ static enum sl_fault fault_of(const struct sl_core *core, uint32_t i, enum sl_re
 	}
 }
 
+/* A window closes without the peer. One that trains for ever costs this in rounds with growing distances. */
+static void late_again(const struct sl_core *core, struct sl_penalty *s)
+{
+	uint32_t doublings = s->lates < DOUBLINGS_MOST ? s->lates : DOUBLINGS_MOST;
+	s->lates++;
+	s->late_until = core->t - 1 + (1u << doublings);
+}
+
 /* Note `fault` of peer `i`. Return true if the peer is left out of this round for it. */
 static bool note(struct sl_core *core, uint32_t i, enum sl_fault fault)
 {
@@ -131,6 +151,8 @@ static bool note(struct sl_core *core, uint32_t i, enum sl_fault fault)
 	uint32_t c = (uint32_t)core->config.parameters.tolerance, liars = c > 0 ? c : 1;
 	uint32_t points = s->points + faults[fault].points, excused = faults[fault].excused ? liars : 0;
 	s->points = points < POINTS_MOST ? points : POINTS_MOST;
+	if (fault == SL_FAULT_LATE && s->last[fault] != core->t)
+		late_again(core, s);
 	s->last[fault] = core->t;
 	if (fault == SL_FAULT_OWED) { /* not awaited before it comes of its own accord; then longer */
 		s->last[SL_FAULT_LATE] = core->t;
@@ -164,6 +186,11 @@ void sl_penalty_lied(struct sl_core *core, uint32_t peer)
 		note(core, peer, SL_FAULT_LIED);
 }
 
+void sl_penalty_went_back(struct sl_core *core, uint32_t peer)
+{
+	note(core, peer, SL_FAULT_EXCUSABLE);
+}
+
 void sl_penalty_none(struct sl_core *core)
 {
 	for (uint32_t i = 0; i < core->config.roster_size; i++)
@@ -173,6 +200,7 @@ void sl_penalty_none(struct sl_core *core)
 void sl_penalty_clear(struct sl_core *core, uint32_t i)
 {
 	struct sl_penalty *s = &core->peers[i].penalty;
+	s->lates -= s->lates > 0;
 	for (uint32_t k = 0; k < SL_FAULTS; k++)
 		if (faults[k].points > 0 && s->last[k] == core->t)
 			return;
@@ -194,7 +222,7 @@ static void notice_arrivals(struct sl_core *core)
 	for (uint32_t i = 0; i < core->config.roster_size; i++) {
 		struct sl_peer *p = &core->peers[i];
 		bool trains = p->status == SL_PEER_STATUS_TRAINING || p->status == SL_PEER_STATUS_FAILING;
-		bool still = (trains && p->penalty.last[SL_FAULT_LATE] == core->t) ||
+		bool still = (trains && core->t <= p->penalty.late_until) ||
 			     p->penalty.last[SL_FAULT_OWED] == core->t;
 		if (p->hello && p->t == core->t && !still)
 			p->penalty.last[SL_FAULT_LATE] = 0;

@@ -26,6 +26,10 @@ bool sl_penalty_ignored(const struct sl_core *core, uint32_t i);
 /* Return true if peer `i` is left out of this round, if a quorum remains. */
 bool sl_penalty_out(const struct sl_core *core, uint32_t i);
 
+/* Return true if the link states of c+1 learners that have begun this attempt, or a later one, have come at
+ * `since` or later: an honest one of them waits no longer. */
+bool sl_penalty_others_begin(const struct sl_core *core, sl_ms since);
+
 /* Return the time until which peer `i`, whose link state is missing, may wait for a straggler that this
  * learner does not wait for, and all learners find out that it waits no more. 0: it has begun an attempt of
  * this round, so it does not. */
@@ -35,6 +39,8 @@ sl_ms sl_penalty_waits_until(const struct sl_core *core, uint32_t i);
 void sl_penalty_failed(struct sl_core *core, const uint64_t *set, enum sl_reason reason);
 /* `peer` has done what no honest learner does; counted once a round. */
 void sl_penalty_lied(struct sl_core *core, uint32_t peer);
+/* `peer` was in a later round: attempts have ended for it. An honest disk may have been set back. */
+void sl_penalty_went_back(struct sl_core *core, uint32_t peer);
 /* Without those with a penalty no view is possible: leave out none. */
 void sl_penalty_none(struct sl_core *core);
 /* Peer `i` has taken part in the round that is committed. Unless it failed in this round, it is wanted again,

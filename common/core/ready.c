@@ -235,6 +235,13 @@ static bool abort_if_due(struct sl_core *core)
 	return true;
 }
 
+/* Return the time from which a learner that was not restarted may catch up: a Hello alone is no cause to
+ * leave an attempt that goes on. */
+static sl_ms asks_at(const struct sl_core *core)
+{
+	return core->at.resumed ? 0 : core->since + core->config.stall_timeout_ms;
+}
+
 /* --- the barrier --- */
 
 /* Make the release durable; the deposit key leaves after that. */
@@ -259,7 +266,7 @@ bool sl_ready_advance(struct sl_core *core)
 	uint32_t bad;
 	if (!core->at.prepared)
 		return false;
-	if (sl_close_attempt(core) || sl_catchup_begin(core))
+	if (sl_close_attempt(core) || (core->now >= asks_at(core) && sl_catchup_begin(core)))
 		return true;
 	if (core->at.over_since != SL_NEVER)
 		return join_the_aborts(core);
@@ -289,7 +296,7 @@ bool sl_ready_advance(struct sl_core *core)
 sl_ms sl_ready_deadline(const struct sl_core *core)
 {
 	uint32_t who;
-	sl_ms ends[] = {sl_pace_hangs_at(core), lost_at(core, &who), sl_close_deadline(core)};
+	sl_ms ends[] = {sl_pace_hangs_at(core), lost_at(core, &who), sl_close_deadline(core), asks_at(core)};
 	sl_ms due = core->report_at > core->now ? core->report_at : SL_NEVER;
 	if (!core->at.prepared)
 		return SL_NEVER; /* PREPARED is not durable yet */

@@ -106,6 +106,8 @@ struct sl_penalty {
 	sl_round last[SL_FAULTS]; /* the round of the last fault of each kind; 0: none */
 	uint32_t points;	  /* of all faults, less the rounds that it has committed since */
 	sl_round until;		  /* the last round from which it is left out; 0: none */
+	uint32_t lates; /* rounds whose window closed without it, less those that it has committed since */
+	sl_round late_until; /* up to this one, it is awaited only when it is trained; 0: none */
 	struct sl_store_of_signer records, attempts; /* that it may still cause in this round */
 	sl_attempt claimed; /* highest attempt of round t that it has signed a link state for; 0: none */
 };
@@ -125,7 +127,8 @@ struct sl_asked {
 	uint32_t fruitless; /* requests for a result in a row that brought none */
 	sl_ms after;	    /* no such request before */
 	sl_round unshown;   /* round that the peer claims and for which it did not show the result; 0: none */
-	sl_round behind;    /* its round when this learner fetched that one or a later one; or 0 */
+	sl_round behind;    /* its round when this learner fetched that one or a later one, or went on without
+			       fetching it; or 0 */
 };
 
 /* A roster member as seen over its link. */
@@ -448,8 +451,9 @@ struct sl_core {
 	sl_ms not_before;   /* after a refusal: no new attempt before; SL_NEVER: not without a change */
 	sl_ms window_since; /* time at which the window of DISCOVER opened; SL_NEVER */
 	sl_ms dialled_at;   /* time since which the silent peers have been dialled in it */
-	uint32_t refusals;  /* in this round */
-	sl_ms begun_at;	    /* time at which the first attempt of this round began; SL_NEVER */
+	sl_ms revived_at;  /* a link state ended the silence of a peer first in it, or after a long time; 0 */
+	uint32_t refusals; /* in this round */
+	sl_ms begun_at;	   /* time at which the first attempt of this round began; SL_NEVER */
 
 	struct sl_peer *peers; /* by roster index, as are */
 	struct sl_link_record *links;

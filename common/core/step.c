@@ -21,6 +21,7 @@
 #include "common/core/model.h"
 #include "common/core/move.h"
 #include "common/core/open.h"
+#include "common/core/penalty.h"
 #include "common/core/ready.h"
 #include "common/core/recover.h"
 #include "common/core/relay.h"
@@ -142,6 +143,14 @@ static void hello(struct sl_core *core, uint32_t peer, const struct sl_message *
 		sl_emit_reject(core, peer, "a hello in another learner's name");
 		return;
 	}
+	if (p->hello &&
+	    (hello->incarnation != p->incarnation || hello->t < p->t)) { /* a start breaks links */
+		sl_emit_reject(core, peer, "a hello of another start, or of an earlier round, over one link");
+		sl_penalty_lied(core, peer);
+		return;
+	}
+	if (hello->t < p->t)
+		sl_penalty_went_back(core, peer);
 	bool later = hello->t > p->t;
 	p->hello = true;
 	p->t = hello->t;

@@ -85,7 +85,7 @@ enum sl_report_kind {
 	X(STALLED, "stalled")		/* set: learners from which due data did not come */                 \
 	X(SLOW, "slow")		      /* set: learners for whose data alone this one has waited for long */  \
 	X(SUPERSEDED, "superseded")   /* `peer` started a later attempt */                                   \
-	X(COMMITTED, "committed")     /* `peer` has committed this round without this learner */             \
+	X(COMMITTED, "committed")     /* `peer` is in a later round, as it says */                           \
 	X(BAD_SHARE, "bad share")     /* `peer` sent a share with an element that is not in Z_p */           \
 	X(BAD_DEPOSIT, "bad deposit") /* the deposit or key share of `peer` is not what it signed for */     \
 	X(MODEL, "model")	      /* a parameter of the model is NaN or infinite */                      \

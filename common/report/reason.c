@@ -192,7 +192,7 @@ static const struct {
 	[SL_REASON_STALLED] = {"timed out waiting for data from ", SET, ""},
 	[SL_REASON_SLOW] = {"much slower than the others: ", SET, ""},
 	[SL_REASON_EQUIVOCATION] = {"", PEER, " signed two different link states for one attempt"},
-	[SL_REASON_COMMITTED] = {"", PEER, " has committed this round without this learner"},
+	[SL_REASON_COMMITTED] = {"", PEER, " says that it has committed this round without this learner"},
 	[SL_REASON_ABORTED] = {"", PEER, " has aborted the attempt"},
 	[SL_REASON_JOINED] = {"", PEER, " is recovering the attempt already"},
 	[SL_REASON_READYS] = {"", PEER,

@@ -462,3 +462,23 @@ TEST(speed)
 			closes_in_time(1500 + seed, learners + 10, "geometric:0.9");
 		}
 }
+
+/* 5 is dialled and does not answer; what it signs comes by way of 2. It names 4, which is switched off, again
+ * and again: each time the others dial 4, and wait for it, but no longer than stall_timeout in all. */
+TEST(the_dead_are_named_for_ever)
+{
+	struct driver *p = driver_new(5, 4);
+	uint32_t ms = 0;
+	play(p, "link up 2 3\n"
+		"link down 4\n"
+		"hello t1 ready from 2 3\n"
+		"trained -> DISCOVER, *");
+	for (uint32_t i = 1; !driver_says(p, "AGREE") && ms < 60000; i++, ms += 1500)
+		play(p,
+		     "link state of 5 a1 i%u names 1 4 from 2\n"
+		     "link down 4 ->*\n"
+		     "deadline +1500",
+		     i);
+	assert_in_range(ms, 9000, 12000);
+	driver_free(p);
+}
