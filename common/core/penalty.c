@@ -135,8 +135,8 @@ static enum sl_fault fault_of(const struct sl_core *core, uint32_t i, enum sl_re
 /* A window closes without the peer. One that trains for ever costs this in rounds with growing distances. */
 static void late_again(const struct sl_core *core, struct sl_penalty *s)
 {
-	uint32_t doublings = s->lates < DOUBLINGS_MOST ? s->lates : DOUBLINGS_MOST;
-	s->lates++;
+	uint32_t doublings = s->windows < DOUBLINGS_MOST ? s->windows : DOUBLINGS_MOST;
+	s->windows++;
 	s->late_until = core->t - 1 + (1u << doublings);
 }
 
@@ -200,7 +200,7 @@ void sl_penalty_none(struct sl_core *core)
 void sl_penalty_clear(struct sl_core *core, uint32_t i)
 {
 	struct sl_penalty *s = &core->peers[i].penalty;
-	s->lates -= s->lates > 0;
+	s->windows -= s->windows > 0;
 	for (uint32_t k = 0; k < SL_FAULTS; k++)
 		if (faults[k].points > 0 && s->last[k] == core->t)
 			return;

@@ -106,7 +106,7 @@ struct sl_penalty {
 	sl_round last[SL_FAULTS]; /* the round of the last fault of each kind; 0: none */
 	uint32_t points;	  /* of all faults, less the rounds that it has committed since */
 	sl_round until;		  /* the last round from which it is left out; 0: none */
-	uint32_t lates; /* rounds whose window closed without it, less those that it has committed since */
+	uint32_t windows; /* rounds whose window closed without it, less those that it has committed since */
 	sl_round late_until; /* up to this one, it is awaited only when it is trained; 0: none */
 	struct sl_store_of_signer records, attempts; /* that it may still cause in this round */
 	sl_attempt claimed; /* highest attempt of round t that it has signed a link state for; 0: none */

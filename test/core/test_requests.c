@@ -199,7 +199,8 @@ CASE(others_begin_an_attempt, behind(4),
      "deadline +1 ->\n"
      "link state a1 names 1 3 from 2\n"
      "link state a1 names 1 2 from 3 -> DISCOVER, *\n"
-     "deadline +2000 -> AGREE, compute analysis, link state of 1 a1 to 2 3") /* as long as for a silent peer */
+     "deadline +2000 -> AGREE, compute analysis, link state of 1 a1 to 2 3") /* as long as for a silent peer
+									      */
 
 /* .. unless the signers of a later one do. */
 CASE(others_begin_in_vain, with_digests(4),
