@@ -113,6 +113,26 @@ static bool withhold(struct insider *in, uint32_t peer, struct sl_message *out)
 	return out->kind != SL_MSG_KEY && out->kind != SL_MSG_OPENING && out->kind != SL_MSG_STATE;
 }
 
+/* In place of a key share, say that this learner is in the next round, and then that it is not. */
+static bool leave_and_return(struct insider *in, uint32_t peer, struct sl_message *out)
+{
+	const struct sl_core_config *config = &in->daemon->core_config;
+	struct sl_message m = {.kind = SL_MSG_HELLO,
+			       .hello = {.id = in->daemon->settings->id,
+					 .incarnation = config->incarnation,
+					 .t = out->chunk.t + 1,
+					 .a = out->chunk.a,
+					 .status = SL_PEER_STATUS_READY}};
+	if (out->kind != SL_MSG_KEY_SHARE)
+		return true;
+	memcpy(m.hello.run, config->scope.run, sizeof m.hello.run);
+	memcpy(m.hello.roster, config->scope.roster, sizeof m.hello.roster);
+	insider_send(in, peer, &m);
+	m.hello.t--;
+	insider_send_later(in, peer, &m, 30);
+	return false;
+}
+
 static void abort_all(struct insider *in)
 {
 	struct sl_core_status status;
@@ -470,6 +490,7 @@ static const struct lie lies[] = {
 	{.name = "only-hello", .send = only_hello},
 	{.name = "stray-digest", .send = stray_digest},
 	{.name = "withhold", .send = withhold},
+	{.name = "leave-and-return", .send = leave_and_return},
 	{.name = "abort-all", .tick = abort_all},
 	{.name = "corrupt-share", .send = corrupt_share},
 	{.name = "corrupt-one-share", .send = corrupt_one_share},

@@ -57,6 +57,7 @@ static const struct trial waits[] = {
 	{"stray-digest", EXACT, "learner-05", 0, 0, 0},
 	{"withhold", EXACT, "timed out waiting for data from learner-05", 0, 0, 0},
 	{"abort-all", FOREST, "learner-05 (5) has aborted", 0, 0, 0},
+	{"leave-and-return", EXACT, "a hello of another start", 0, 0, 0},
 	{"trickle", EXACT LARGE, "learner-05", 0, 0, 0},
 	{"trickle-states", METROPOLIS SMALL, NULL, 0, 0, 0},
 	{"invent-result", EXACT, NULL, 0, 0, 0},
