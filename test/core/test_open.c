@@ -238,6 +238,27 @@ TEST(signed_before_a_restart)
 	}
 }
 
+/* A bound learner signs the same Abort again when it has started again: the checker compares them. */
+TEST(aborted_before_a_restart)
+{
+	for (uint64_t seed = 2750; seed < 2760; seed++) {
+		struct sl_sim *sim = begin(seed, 5, "complete");
+		sl_sim_run_until_phase(sim, 1, SL_PHASE_READY);
+		for (uint32_t j = 1; j < sim->n; j++)
+			sl_sim_hold(sim, j, 0);
+		sl_sim_run_until_phase(sim, 0, SL_PHASE_READY);
+		sl_sim_elapse(sim, 1000); /* its Ready has left */
+		sl_sim_deliver(sim, 0, &(struct sl_event){.kind = SL_EVENT_OPERATOR_ABORT, .round = 1});
+		sl_sim_elapse(sim, 1000);
+		sl_sim_crash(sim, 0);
+		for (uint32_t j = 1; j < sim->n; j++)
+			sl_sim_release(sim, j, 0);
+		sl_sim_restart(sim, 0);
+		sl_sim_run_until_commit(sim, 0, 1);
+		sl_sim_free(sim);
+	}
+}
+
 /* Learner 2 is lost; 1, which lacks its Ready, aborts. 0 starts again in MIX, without SIGNS on its
  * disk: it gives up, too, and both go on. */
 TEST(one_is_lost_and_one_starts_again)

@@ -9,6 +9,8 @@
  * §9.4 Rule B).
  *  - A commit has equal digests of so many members that two such sets share an honest one; a learner that has
  * given an attempt up signs no result of it, nor the other way round.
+ *  - What one learner signs in one attempt agrees over all its lives: one Ready, one Digest, one Checksum,
+ * and Aborts that name one Ready.
  *  - Every iteration conserves the total of the states; no key of random streams is used twice.
  *  - An Abort is on its signer's disk before it leaves, and names all that was released there.
  *  - Iteration k of a chunk leaves when every neighbour's k-1 has left: at most one ahead.
@@ -30,11 +32,19 @@ struct sl_sim_mixed {
 	uint32_t count;
 };
 
+/* The hash of what a learner has signed. */
+struct sl_sim_record {
+	bool known;
+	uint8_t hash[SL_HASH_BYTES];
+};
+
 /* The part of one learner in an attempt. */
 struct sl_sim_part {
 	bool in; /* the view */
 	bool ready, ended;
-	bool digested;					  /* it has signed a result */
+	bool digested; /* it has signed a result */
+	struct sl_sim_record signed_ready, signed_digest, signed_checksum;
+	struct sl_sim_record named;			  /* the Ready that its Aborts name */
 	bool prepared, released, aborted, over, given_up; /* on its disk */
 	bool altered;  /* its shares were changed on their way, and x with them */
 	bool twin;     /* it has another input, too: 1 more in its first element */

@@ -80,7 +80,8 @@ void sl_sim_check_reuse(struct sl_sim *sim, uint32_t i, sl_round t)
 	}
 }
 
-/* --- rule A: a Ready in each other attempt of the round is of one that is over --- */
+/* --- rule A: a Ready in each other attempt of the round is of one that is over, and has another number ---
+ */
 
 void sl_sim_check_safety(struct sl_sim *sim, uint32_t i, const struct sl_ready *ready)
 {
@@ -88,8 +89,8 @@ void sl_sim_check_safety(struct sl_sim *sim, uint32_t i, const struct sl_ready *
 		return;
 	for (const struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next)
 		if (page->t == ready->t && memcmp(page->h, ready->view, SL_HASH_BYTES) != 0 &&
-		    page->of[i].in && page->of[i].ready && !page->of[i].over)
-			sl_sim_fail(sim, "learner %u is ready for a%u, and a%u is not over", sim->ids[i],
+		    page->of[i].in && page->of[i].ready && (!page->of[i].over || page->a == ready->a))
+			sl_sim_fail(sim, "learner %u is ready for a%u, and was for a%u", sim->ids[i],
 				    ready->a, page->a);
 }
 

@@ -14,6 +14,29 @@ static uint32_t index_of(const struct sl_sim *sim, sl_id id)
 	return i;
 }
 
+/* --- one record of a kind --- */
+
+static void keep_same(struct sl_sim *sim, uint32_t i, const struct sl_sim_attempt *page,
+		      struct sl_sim_record *first, const uint8_t *hash, const char *what)
+{
+	if (first->known && memcmp(first->hash, hash, SL_HASH_BYTES) != 0 &&
+	    !sl_sim_check_excused(sim, i, page->t))
+		sl_sim_fail(sim, "learner %u signs two different %s for t%u a%u", sim->ids[i], what, page->t,
+			    page->a);
+	first->known = true;
+	memcpy(first->hash, hash, SL_HASH_BYTES);
+}
+
+/* Learner i signs `message`, of which it may sign one only in the attempt, in whichever life. */
+static void sign_once(struct sl_sim *sim, uint32_t i, const struct sl_sim_attempt *page,
+		      struct sl_sim_record *first, const struct sl_message *message, const char *what)
+{
+	static const struct sl_scope scope; /* the roster may have changed */
+	uint8_t hash[SL_HASH_BYTES];
+	sl_canonical_message(&scope, message, hash);
+	keep_same(sim, i, page, first, hash, what);
+}
+
 /* --- link states --- */
 
 static struct sl_sim_listed *next_listed(struct sl_sim_learner *l)
@@ -128,12 +151,14 @@ void sl_sim_check_failed(struct sl_sim *sim, const struct sl_view *view)
 
 /* --- Readys --- */
 
-static void check_ready(struct sl_sim *sim, uint32_t i, const struct sl_ready *ready)
+static void check_ready(struct sl_sim *sim, uint32_t i, const struct sl_message *message)
 {
+	const struct sl_ready *ready = &message->ready;
 	struct sl_sim_attempt *page = sl_sim_check_find(sim, ready->view);
 	sl_attempt *last = &sim->learners[i].ready_a[ready->t];
 	if (page == NULL || (page->of[i].ended && !sl_sim_check_excused(sim, i, ready->t)))
 		sl_sim_fail(sim, "learner %u is ready for a view that it does not have", sim->ids[i]);
+	sign_once(sim, i, page, &page->of[i].signed_ready, message, "Readys");
 	if (page->of[i].ready)
 		return; /* again, over a new link */
 	const struct sl_host_disk *disk = &sim->learners[i].host.disk;
@@ -160,7 +185,7 @@ static void check_abort(struct sl_sim *sim, uint32_t i, const struct sl_abort *a
 	bool denies = memcmp(abort_record->ready, none, sizeof none) == 0;
 	if (sl_sim_check_excused(sim, i, abort_record->t))
 		return;
-	for (const struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next) {
+	for (struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next) {
 		if (page->t != abort_record->t || page->a != abort_record->a || !page->of[i].in)
 			continue;
 		if (page->of[i].released && (abort_record->says & SL_ABORT_UNRELEASED) != 0)
@@ -168,11 +193,13 @@ static void check_abort(struct sl_sim *sim, uint32_t i, const struct sl_abort *a
 		if (page->of[i].ready && denies)
 			sl_sim_fail(sim, "learner %u signs that it never was ready for a%u", sim->ids[i],
 				    page->a);
+		keep_same(sim, i, page, &page->of[i].named, abort_record->ready, "Aborts");
 	}
 }
 
-static void check_digest(struct sl_sim *sim, uint32_t i, const struct sl_digest *digest)
+static void check_digest(struct sl_sim *sim, uint32_t i, const struct sl_message *message)
 {
+	const struct sl_digest *digest = &message->digest;
 	struct sl_sim_attempt *page = sl_sim_check_find(sim, digest->view);
 	if (page == NULL || digest->id != sim->ids[i] || !page->of[i].in)
 		return; /* of a round that it fetched */
@@ -180,6 +207,16 @@ static void check_digest(struct sl_sim *sim, uint32_t i, const struct sl_digest 
 		sl_sim_fail(sim, "learner %u signs a result of a%u, which it has given up", sim->ids[i],
 			    page->a);
 	page->of[i].digested = true;
+	sign_once(sim, i, page, &page->of[i].signed_digest, message, "Digests");
+}
+
+static void check_checksums(struct sl_sim *sim, uint32_t i, const struct sl_message *message)
+{
+	struct sl_sim_attempt *page = sl_sim_check_find(sim, message->checksums.view);
+	if (page == NULL || !page->of[i].released)
+		sl_sim_fail(sim, "learner %u signs checksums of a view that it has not released",
+			    sim->ids[i]);
+	sign_once(sim, i, page, &page->of[i].signed_checksum, message, "Checksums");
 }
 
 void sl_sim_check_signed(struct sl_sim *sim, uint32_t i, const struct sl_action *action)
@@ -189,9 +226,11 @@ void sl_sim_check_signed(struct sl_sim *sim, uint32_t i, const struct sl_action 
 	if (action->send.message.kind == SL_MSG_LINK_STATE)
 		check_link_state(sim, i, &action->send.message.link_state);
 	else if (action->send.message.kind == SL_MSG_READY)
-		check_ready(sim, i, &action->send.message.ready);
+		check_ready(sim, i, &action->send.message);
 	else if (action->send.message.kind == SL_MSG_DIGEST)
-		check_digest(sim, i, &action->send.message.digest);
+		check_digest(sim, i, &action->send.message);
+	else if (action->send.message.kind == SL_MSG_CHECKSUM)
+		check_checksums(sim, i, &action->send.message);
 	else if (action->send.message.kind == SL_MSG_ABORT)
 		check_abort(sim, i, &action->send.message.abort);
 }
