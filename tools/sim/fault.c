@@ -559,7 +559,17 @@ static bool at_failpoint(struct sl_sim *sim, uint32_t i, const struct sl_action 
 	return true;
 }
 
-/* Choose the liar, which lies in its way for the whole run. */
+static uint32_t draw_lies(struct sl_sim_faults *f)
+{
+	uint32_t lies;
+	do
+		lies = (uint32_t)sl_sim_random(&f->random) & (uint32_t)sl_sim_random(&f->random) &
+		       (uint32_t)sl_sim_random(&f->random) & f->mix.lies;
+	while (lies == 0);
+	return lies | (f->mix.lies & 1u << SL_SIM_LIE_DOUBLE);
+}
+
+/* Choose the liars, each of which lies in its way for the whole run. */
 static void begin_lies(struct sl_sim_faults *f)
 {
 	struct sl_sim *sim = f->sim;
@@ -578,12 +588,13 @@ static void begin_lies(struct sl_sim_faults *f)
 	f->lies.liar = (uint32_t)below(f, sim->n);
 	f->lies.rarity = 1 + (uint32_t)below(f, 3);
 	f->lies.differ = below(f, 2) == 0;
-	do
-		f->lies.lies = (uint32_t)sl_sim_random(&f->random) & (uint32_t)sl_sim_random(&f->random) &
-			       (uint32_t)sl_sim_random(&f->random) & f->mix.lies;
-	while (f->lies.lies == 0);
-	f->lies.lies |= f->mix.lies & 1u << SL_SIM_LIE_DOUBLE;
+	f->lies.lies = draw_lies(f);
 	sim->learners[f->lies.liar].liar = true;
+	if (!f->mix.two_liars)
+		return;
+	f->lies.second = other(f, f->lies.liar);
+	f->lies.second_lies = draw_lies(f);
+	sim->learners[f->lies.second].liar = true;
 }
 
 /* Choose a learner that is set up otherwise than the others. */

@@ -61,7 +61,8 @@ struct sl_sim_mix {
 	bool to_the_end;    /* they do not stop before the last round is committed */
 	uint32_t lost_most; /* learners that never come back */
 	uint32_t lies;	    /* of a liar: bit set; DOUBLE is always told */
-	bool settings;	    /* quorum and forgetful change in mid-run, and the roster with them */
+	bool two_liars;
+	bool settings; /* quorum and forgetful change in mid-run, and the roster with them */
 };
 
 struct sl_sim_tally {

@@ -348,7 +348,7 @@ void sl_sim_lies_encoded(struct sl_sim *sim, uint32_t i, const struct sl_view *v
 	struct sl_sim_attempt *page = sl_sim_check_find(sim, view->h);
 	if (l == NULL || page == NULL || page->of[i].ready)
 		return;
-	page->of[i].lied = l->liar == i && (l->lies >> SL_SIM_LIE_MAGNITUDES & 1) != 0 && ranges->count > 0 &&
+	page->of[i].lied = (sl_sim_lies_of(l, i) >> SL_SIM_LIE_MAGNITUDES & 1) != 0 && ranges->count > 0 &&
 			   lies_in(l, view->t);
 	if (!page->of[i].lied)
 		return;
@@ -362,7 +362,7 @@ static bool tell_lies(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_mess
 {
 	struct sl_sim_lies *l = sim->lies;
 	for (uint32_t k = 0; k < SL_SIM_LIE_COUNT; k++) {
-		if ((l->lies >> k & 1) == 0 || (table[k].kinds >> m->kind & 1) == 0)
+		if ((sl_sim_lies_of(l, i) >> k & 1) == 0 || (table[k].kinds >> m->kind & 1) == 0)
 			continue;
 		int told = table[k].tell(sim, i, j, m);
 		if (told == 0)
@@ -397,7 +397,7 @@ bool sl_sim_lies_change(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_me
 		sl_sim_tell(sim, i, "FAULT a bit flipped on its way to %u", sim->ids[j]);
 		l->flips = SL_NOBODY;
 	}
-	if (l->liar == i && lies_in(l, round_of(m)) && !tell_lies(sim, i, j, m))
+	if (sl_sim_lies_of(l, i) != 0 && lies_in(l, round_of(m)) && !tell_lies(sim, i, j, m))
 		return false;
 	if (l->recording && below(l, 8) == 0)
 		record(l, m);

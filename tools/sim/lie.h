@@ -1,5 +1,5 @@
-/* lie.h - messages that are not what the core of their sender sent: lies of one learner, flipped bits, and
- * copies of flooded records that arrive again, late and over another link.
+/* lie.h - messages that are not what the core of their sender sent: lies of one or two learners, flipped
+ * bits, and copies of flooded records that arrive again, late and over another link.
  *
  * A lie is a function that changes an outgoing message, adds one or drops it. The liar signs what it says.
  * All else that the liar does is what its core does. A new lie is a row of SL_SIM_LIES and a LIE in lie.c.
@@ -57,17 +57,24 @@ const char *sl_sim_lie_name(enum sl_sim_lie lie);
 
 struct sl_sim_lies {
 	uint64_t random;
-	uint32_t liar;	 /* SL_NOBODY: there is none */
-	uint32_t lies;	 /* bit set; of the liar */
-	uint32_t rarity; /* it lies in one of so many rounds */
-	bool differ;	 /* it lies to some learners only, and not the same to each */
-	uint32_t flips;	 /* the learner whose next vector gets a flipped bit; SL_NOBODY: none */
-	bool recording;	 /* keep flooded records for sl_sim_replay */
+	uint32_t liar; /* SL_NOBODY: there is none */
+	uint32_t lies; /* bit set; of the liar */
+	uint32_t second,
+		second_lies; /* of another one, that lies in the same rounds; 0 lies: there is none */
+	uint32_t rarity;     /* they lie in one of so many rounds */
+	bool differ;	     /* they lie to some learners only, and not the same to each */
+	uint32_t flips;	     /* the learner whose next vector gets a flipped bit; SL_NOBODY: none */
+	bool recording;	     /* keep flooded records for sl_sim_replay */
 	struct sl_packet *records[SL_SIM_REPLAYED];
 	uint32_t recorded;
 	uint32_t told[SL_SIM_LIE_COUNT]; /* how often */
 };
 
+/* Return the lies of learner i. */
+static inline uint32_t sl_sim_lies_of(const struct sl_sim_lies *lies, uint32_t i)
+{
+	return (lies->liar == i ? lies->lies : 0) | (lies->second == i ? lies->second_lies : 0);
+}
 /* Change the magnitudes that learner i states for a view, if it lies about them. */
 void sl_sim_lies_encoded(struct sl_sim *sim, uint32_t i, const struct sl_view *view);
 /* Change `message`, on its way from i to j, if it is a lie or has a flipped bit. Return false to drop it. */

@@ -184,7 +184,8 @@ static uint32_t row_of(struct sl_sim *sim, uint32_t i, uint32_t j)
 /* Return true if messages of i may be changed on their way: each receiver then has a packet of its own. */
 static bool may_change(const struct sl_sim *sim, uint32_t i)
 {
-	return sim->tap != NULL || (sim->lies != NULL && (sim->lies->liar == i || sim->lies->flips == i));
+	return sim->tap != NULL ||
+	       (sim->lies != NULL && (sl_sim_lies_of(sim->lies, i) != 0 || sim->lies->flips == i));
 }
 
 void sl_sim_send(struct sl_sim *sim, uint32_t i, const struct sl_action *action)

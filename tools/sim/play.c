@@ -214,11 +214,25 @@ static struct sl_sim *build(const struct sl_sim_play *play, const struct sl_sim_
 	return sim;
 }
 
-/* Return how many learners may be lost: the others are a quorum and pass the privacy check. */
-static uint32_t spare(const struct sl_sim *sim, uint32_t kinds)
+/* Return true if two learners lie, in half of the seeds where the others are enough, and the protocol
+ * withstands two: each deposit has several keepers (ROUND.md §16.4 Why no participant can change the sum). */
+static bool draw_two_liars(const struct sl_sim *sim, const struct sl_sim_mix *mix)
 {
 	const struct sl_parameters *p = &sim->options.parameters;
+	uint64_t random = sim->options.seed * UINT64_C(0x94d049bb133111eb);
+	bool keepers = p->mixing == SL_ENGINE_EXACT || p->mixing == SL_ENGINE_METROPOLIS;
+	return (mix->kinds >> SL_SIM_FAULT_LIAR & 1) != 0 && p->tolerance >= 2 && keepers &&
+	       !takes_back(mix) && sim->n >= p->quorum + 2 && sim->n >= p->tolerance + 4 &&
+	       sl_sim_random(&random) % 2 == 0;
+}
+
+/* Return how many learners may be lost: the others are a quorum and pass the privacy check. */
+static uint32_t spare(const struct sl_sim *sim, const struct sl_sim_mix *mix)
+{
+	const uint32_t kinds = mix->kinds;
+	const struct sl_parameters *p = &sim->options.parameters;
 	uint64_t least = p->quorum > p->tolerance + 2 ? p->quorum : p->tolerance + 2;
+	least += mix->two_liars;
 	least += (kinds >> SL_SIM_FAULT_LIAR & 1) + (kinds >> SL_SIM_FAULT_ROSTER & 1);
 	least += (kinds & FORGET) != 0; /* it abstains */
 	return sim->n > least ? sim->n - (uint32_t)least : 0;
@@ -396,9 +410,10 @@ void sl_sim_play(const struct sl_sim_play *play, struct sl_sim_outcome *outcome)
 	*outcome = (struct sl_sim_outcome){.seed = play->seed};
 	struct sl_sim_mix mix = draw_mix(play, &random);
 	struct sl_sim *sim = build(play, &mix, &random);
+	mix.two_liars = draw_two_liars(sim, &mix);
 	if (strcmp(sim->options.topology, "complete") == 0 && draw_change(play, &mix) == SL_MEMBERSHIP_WARN &&
 	    (sl_sim_random(&random) % 3 == 0 || (mix.kinds >> SL_SIM_FAULT_LOST & 1) != 0))
-		mix.lost_most = spare(sim, mix.kinds);
+		mix.lost_most = spare(sim, &mix);
 	sl_round until = mix.to_the_end ? play->rounds + 1
 					: 2 + (sl_round)(sl_sim_random(&random) % (play->rounds - 2));
 	sl_sim_faults_begin(&p.faults, sim, &mix);
