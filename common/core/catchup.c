@@ -468,9 +468,9 @@ bool sl_catchup_advance(struct sl_core *core)
 			ask_another(core);
 		return false;
 	}
-	memset(core->missing, 0, sl_core_set_bytes(core));
-	add_sources(core, core->missing);
-	sl_emit_report(core, SL_REPORT_WAITING)->set = core->missing;
+	memset(core->failed, 0, sl_core_set_bytes(core));
+	add_sources(core, core->failed);
+	sl_emit_report(core, SL_REPORT_WAITING)->set = core->failed; /* DISCOVER writes to `missing` */
 	for (uint32_t s = 0; s < SOURCES; s++)
 		if (c->sources[s].peer != SL_NOBODY) {
 			disown(core, s);

@@ -171,9 +171,9 @@ static void hello(struct sl_core *core, uint32_t peer, const struct sl_message *
 
 static void digest(struct sl_core *core, uint32_t peer, const struct sl_message *message)
 {
-	if (core->phase == SL_PHASE_CATCHUP)
-		sl_catchup_digest(core, peer, &message->digest);
 	sl_confirm_digest(core, peer, &message->digest);
+	if (core->phase == SL_PHASE_CATCHUP) /* the last word on whether the peer is asked again */
+		sl_catchup_digest(core, peer, &message->digest);
 }
 
 static void request(struct sl_core *core, uint32_t peer, const struct sl_message *message)

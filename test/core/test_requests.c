@@ -174,6 +174,86 @@ CASE(a_fork, driver_new(3, 4),
      "digest from 2 ->\n"
      "digest of 3 from 2 -> DIVERGED 2, stop -7")
 
+/* A peer that shows two results of one round is asked no further. */
+CASE(digests_that_differ, behind(4),
+     "round t4 from 2\n"
+     "digest t4 from 2\n"
+     "digest of 3 t4 d8 from 2 -> REJECTED 2: digests of one round that differ, DISCOVER, wipe, links 2 3, "
+     "hello t1 ready "
+     "to 2 3")
+
+/* A Round of an earlier round than the own one counts as none, with all its digests. */
+TEST(a_round_of_the_past)
+{
+	struct driver *p = driver_new(3, 4);
+	p->config.parameters.rounds = 9;
+	p->config.committed = 4;
+	play(p, "link up 2 3\n"
+		"hello t7 training from 2\n"
+		"trained -> *CATCHUP*\n"
+		"round t4 from 2 ->\n"
+		"digest t4 from 2\n"
+		"digest of 3 t4 from 2\n"
+		"result 0 t4 from 2 -> REJECTED 2: a result without a digest*");
+	driver_free(p);
+}
+
+/* A Round of more participants than there is room for, and one of a model of another size. */
+TEST(rounds_that_do_not_fit)
+{
+	static sl_id members[2 * 2 * 100];
+	for (uint32_t i = 0; i < 200; i++)
+		members[2 * i] = i + 1;
+	for (uint32_t k = 0; k < 2; k++) {
+		struct driver *p = behind(4);
+		struct sl_message round = {.kind = SL_MSG_ROUND,
+					   .round_head = {.t = 4,
+							  .a = 1,
+							  .n = k == 0 ? 4 : 5,
+							  .p = UINT64_C(2147483647),
+							  .count = k == 0 ? 400 : 6,
+							  .members = members}};
+		const char *said = driver_step(
+			p, (struct sl_event){.kind = SL_EVENT_MESSAGE, .peer = 1, .message = &round});
+		assert_non_null(strstr(said, k == 0 ? "REJECTED 2: a round with more participants"
+						    : "REJECTED 2: a round of another model"));
+		driver_free(p);
+	}
+}
+
+/* Who signs is a participant that the Round names: 4 is none. */
+TEST(a_signer_outside_the_round)
+{
+	struct driver *p = driver_new(4, 4);
+	sl_id members[] = {1, 1, 2, 1, 3, 1};
+	struct sl_message round = {
+		.kind = SL_MSG_ROUND,
+		.round_head = {
+			.t = 4, .a = 1, .n = 4, .p = UINT64_C(2147483647), .count = 6, .members = members}};
+	p->config.parameters.rounds = 9;
+	play(p, "link up 2 3 4\n"
+		"hello t1 training from 3 4\n"
+		"hello t5 ready from 2\n"
+		"trained -> *CATCHUP*");
+	sl_canonical_round(&p->config.scope, &round.round_head, p->h);
+	driver_step(p, (struct sl_event){.kind = SL_EVENT_MESSAGE, .peer = 1, .message = &round});
+	play(p, "digest t4 from 2\n"
+		"digest of 4 t4 from 2\n"
+		"result 0 t4 from 2 -> REJECTED 2: a result with the digests of too few participants*");
+	driver_free(p);
+}
+
+/* What has come before is no progress, however often it comes. */
+CASE(the_same_again_and_again, with_digests(MANY),
+     "result 0 t4 from 2\n"
+     "absorb done\n"
+     "deadline +9000\n"
+     "result 0 t4 from 2 -> drop\n"
+     "digest of 3 t4 from 2 ->\n"
+     "round t4 from 2 ->\n"
+     "deadline +999 ->\n"
+     "deadline +1 -> WAITING 2, DISCOVER, *")
+
 /* Requests without a result are followed by growing pauses. */
 TEST(fruitless_requests)
 {
