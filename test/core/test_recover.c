@@ -75,6 +75,16 @@ CASE(a_proof_is_taken_away, driver_ready(driver_new(3, 4)),
      "ready of 3 a1 from 3 -> EVIDENCE 3*\n"
      "due +10000")
 
+/* .. and who signed both is left out. */
+TEST(a_proof_is_a_penalty)
+{
+	struct driver *p = driver_ready(driver_new(3, 4));
+	play(p, "abort of 3 a1 from 3\n"
+		"ready of 3 a1 from 3 -> EVIDENCE 3*");
+	assert_in_range(p->core->peers[2].penalty.until, 4, 64);
+	driver_free(p);
+}
+
 /* Only if its Ready is missing; it may have come by another way. */
 CASE(a_link_is_lost, driver_ready(driver_new(3, 4)),
      "link down 3 ->\n"
@@ -121,6 +131,19 @@ CASE(another_aborts, driver_ready(driver_new(4, 4)),
      "denial of 4 a1 to 3 4\n"
      "durable aborted -> abort of 1 a1 to 2 3 4\n"
      "deadline +2000 -> OVER, persist over t1 a1, wipe, INVALIDATED, TRAIN, *")
+
+/* An Abort that names a Ready is not replaced by one that names none. */
+TEST(a_second_abort_denies_the_ready)
+{
+	struct driver *p = driver_ready(driver_new(4, 4));
+	play(p, "ready from 2 3\n"
+		"abort of 4 r1 a1 from 2 -> persist aborted t1 a1, *\n"
+		"durable aborted\n"
+		"abort of 4 a1 from 2\n"
+		"deadline +2000");
+	assert_false(driver_says(p, "OVER"));
+	driver_free(p);
+}
 
 CASE(all_abort, driver_ready(driver_new(5, 4)),
      "ready from 2 3 4\n"
@@ -296,6 +319,55 @@ TEST(two_holders)
 		"sum done -> RECOVERED, CONFIRM, persist signs t1 a1\n"
 		"durable signs -> digest to 2 3\n"
 		"request 0 of 3 a1 from 2 -> deposit of 3 0 to 2"); /* 2 may still need it */
+	driver_free(p);
+}
+
+/* A keeper that offers a false deposit again and again: it is asked, and keeps nobody from being stuck. */
+TEST(a_deposit_is_news_twice)
+{
+	struct driver *p = by_forest(4);
+	for (int time = 0; time < 4; time++)
+		play(p, "have 1 from 2 -> request t1 0 of 2 to 2\n"
+			"deadline +9000\n"
+			"deposit 0 of 2 from 2 -> compute fetch, compute check\n"
+			"fetch done\n"
+			"check failed");
+	play(p, "deadline +1999 ->\n"
+		"deadline +1 -> stuck of 1 a1 to 2 3");
+	driver_free(p);
+}
+
+/* .. and a chunk of another deposit, or of none that was asked for, is not taken. */
+CASE(a_deposit_of_another_owner, by_forest(4),
+     "have 1 2 from 2 -> request t1 0 of 2 to 2\n"
+     "deposit 0 of 3 from 2 -> drop\n"
+     "deposit 0 of 2 from 2 -> compute fetch, compute check, request t1 0 of 3 to 2")
+
+/* Sets of another size than the view's. */
+TEST(a_have_of_another_size)
+{
+	static const uint8_t all[2] = {0xff, 0xff};
+	struct driver *p = by_forest(4);
+	struct sl_message have = {
+		.kind = SL_MSG_HAVE,
+		.have = {.t = 1, .a = 1, .held = all, .size = 2, .keys = all, .keys_size = 2}};
+	memcpy(have.have.view, p->view->h, SL_HASH_BYTES);
+	const char *said =
+		driver_step(p, (struct sl_event){.kind = SL_EVENT_MESSAGE, .peer = 1, .message = &have});
+	assert_non_null(strstr(said, "REJECTED 2: says that it holds deposits"));
+	driver_free(p);
+}
+
+/* What a peer had may be lost when its link comes up again: it says so anew. */
+TEST(a_have_ends_with_its_link)
+{
+	struct driver *p = by_forest(4);
+	play(p, "have 1 from 2 3\n"
+		"link down 3\n"
+		"link up 3\n"
+		"link down 2 -> compute check\n"
+		"check failed");
+	assert_false(driver_says(p, "request"));
 	driver_free(p);
 }
 
