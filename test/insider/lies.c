@@ -517,5 +517,8 @@ const struct lie *lies_find(const char *name)
 	for (size_t i = 0; i < sizeof lies / sizeof *lies; i++)
 		if (strcmp(lies[i].name, name) == 0)
 			return &lies[i];
+	for (const struct lie *lie = lies_shown; lie->name != NULL; lie++)
+		if (strcmp(lie->name, name) == 0)
+			return lie;
 	return NULL;
 }

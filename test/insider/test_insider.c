@@ -1,14 +1,17 @@
-/* What one learner with a roster key can do by lying: each lie against honest daemons, over TLS on loopback.
- */
+/* What one learner with a roster key can do by lying, or two: each lie against honest daemons, over TLS on
+ * loopback. */
+#include <glob.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "test/lib/cluster.h"
+#include "test/cluster/group.h"
 
 #define N 5u
-#define ROUNDS 3 /* whose models each honest learner must have while the liar lies */
+#define N_OF_TWO 7u /* with two liars */
+#define ROUNDS 3    /* whose models each honest learner must have while the liar lies */
 
 struct trial {
 	const char *lie;
@@ -17,6 +20,12 @@ struct trial {
 	uint32_t liar;	   /* id; 0: the last one */
 	uint32_t absent;   /* id of a learner that is switched off; 0: none */
 	uint32_t late;	   /* id of one that starts when the others have the model of round 2; 0: none */
+};
+
+struct pair {
+	struct trial trial;
+	const char *other; /* lie of the learner before the last one */
+	const char *named; /* text that the log of an honest learner must have of it; NULL: none */
 };
 
 #define EXACT "mixing=exact sharing=shamir"
@@ -64,6 +73,38 @@ static const struct trial waits[] = {
 	{"other-result", EXACT, NULL, 0, 0, 4},
 };
 
+/* In the result that a late learner asks for, of this one first. It asks again until the liar is named. */
+static const struct trial results[] = {
+	{"cut-result", EXACT LARGE, NULL, 1, 0, 4},
+	{"endless-result", EXACT LARGE, NULL, 1, 0, 4},
+	{"false-chunk", EXACT LARGE, "learner-01 (1): a result that is not what its signers signed", 1, 0, 4},
+	{"few-digests", EXACT, "learner-01 (1): a result with the digests of too few participants", 1, 0, 4},
+	{"wrong-round", EXACT, "learner-01 (1): a result without a digest", 1, 0, 4},
+	{"own-round", EXACT, "learner-01 (1): a result with the digests of too few participants", 1, 0, 4},
+	{"claim-rounds", EXACT, "learner-05 (5): a result without a digest", 0, 0, 0},
+};
+
+/* In what a keeper shows of the deposits of others, one keeper of each. */
+static const struct trial keepers[] = {
+	{"keep-silent", FOREST, "waiting for data from learner-05 (5)", 0, 0, 0},
+	{"keep-rubbish", FOREST, "waiting for data from learner-05 (5)", 0, 0, 0},
+	{"keep-own", FOREST, "waiting for data from learner-05 (5)", 0, 0, 0},
+	{"keep-cut", FOREST, "learner-05 (5): a deposit", 0, 0, 0},
+};
+
+#define TWO " tolerance=2"
+
+/* Two liars, with tolerance 2. */
+static const struct pair pairs[] = {
+	{{"other-exchange", METROPOLIS TWO, NULL, 0, 0, 0}, "other-checksum", "learner-06 (6): a checksum that is not that"},
+	{{"silent", FOREST TWO, "learner-05", 5, 0, 0}, "keep-silent", NULL}, /* 6 keeps the deposit of 5 */
+	{{"silent", FOREST TWO, "learner-05", 5, 0, 0}, "keep-offering", NULL},
+	{{"other-deposit", EXACT TWO, "learner-07", 0, 0, 0}, "abort-all", "learner-06 (6) has aborted"},
+	{{"corrupt-one-share", EXACT TWO, IMPLAUSIBLE, 0, 0, 0}, "other-digest", "learner-06 (6): has signed another result"},
+	{{"deny", EXACT TWO, "\"event\":\"evidence\"", 0, 0, 0}, "deny", NULL},
+	{{"claim-rounds", EXACT TWO, "learner-07 (7): a result without a digest", 0, 0, 0}, "invent-result", NULL},
+};
+
 /* In what the others add up and sign. */
 static const struct trial sums[] = {
 	{"corrupt-one-share", EXACT, IMPLAUSIBLE, 0, 0, 0},
@@ -105,14 +146,18 @@ static const struct trial not_yet[] = {
 struct play {
 	struct cluster *c;
 	const struct trial *trial;
-	double patience; /* seconds that the rounds have */
-	uint32_t liar;	 /* id */
-	int ended;	 /* status of an honest learner that has ended; 0: all run */
+	const struct pair *pair; /* whose first part `trial` is; NULL: none, and one lies */
+	double patience;	 /* seconds that the rounds have */
+	uint32_t n;
+	uint32_t liar;	/* id */
+	uint32_t other; /* id; 0: none */
+	int ended;	/* status of an honest learner that has ended; 0: all run */
+	bool fell;	/* a liar has crashed */
 };
 
 static bool is_honest(const struct play *p, uint32_t i)
 {
-	return i != p->liar && i != p->trial->absent;
+	return i != p->liar && i != p->other && i != p->trial->absent;
 }
 
 /* Committed, or shown after a round without it. */
@@ -130,27 +175,70 @@ static void begin(struct play *p)
 	char settings[256];
 	snprintf(settings, sizeof settings,
 		 "rounds=100000 quorum=majority straggler_timeout=1 stall_timeout=1 %s", p->trial->settings);
-	p->liar = p->trial->liar == 0 ? N : p->trial->liar;
-	cluster_open(p->c, N, settings);
+	p->n = p->pair != NULL ? N_OF_TWO : N;
+	p->liar = p->trial->liar == 0 ? p->n : p->trial->liar;
+	p->other = p->pair != NULL ? p->n - 1 : 0;
+	cluster_open(p->c, p->n, settings);
 	cluster_start_lying(p->c, p->liar, p->trial->lie, "");
-	cluster_expect(p->c, p->liar, "\"event\":\"trained\""); /* or the others begin without it */
-	for (uint32_t i = 1; i <= N; i++)
+	if (p->other != 0)
+		cluster_start_lying(p->c, p->other, p->pair->other, "");
+	for (uint32_t i = 1; i <= p->n; i++)
+		if (i == p->liar || i == p->other) /* or the others begin without it */
+			cluster_expect(p->c, i, "\"event\":\"trained\"");
+	for (uint32_t i = 1; i <= p->n; i++)
 		if (is_honest(p, i) && i != p->trial->late)
 			cluster_start(p->c, i, "");
 	if (p->trial->late == 0)
 		return;
-	for (uint32_t i = 1; i <= N; i++)
+	for (uint32_t i = 1; i <= p->n; i++)
 		if (is_honest(p, i) && i != p->trial->late)
 			expect_model_of_round_2(p->c, i);
 	cluster_start(p->c, p->trial->late, "");
 }
 
+/* Return true if an honest learner has logged `text`, or it is NULL. */
+static bool is_logged(const struct play *p, const char *text)
+{
+	for (uint32_t i = 1; i <= p->n && text != NULL; i++)
+		if (is_honest(p, i) && cluster_count(p->c, i, text) > 0)
+			return true;
+	return text == NULL;
+}
+
 static bool is_named(const struct play *p)
 {
-	for (uint32_t i = 1; i <= N && p->trial->named != NULL; i++)
-		if (is_honest(p, i) && cluster_count(p->c, i, p->trial->named) > 0)
-			return true;
-	return p->trial->named == NULL;
+	return is_logged(p, p->trial->named) && (p->pair == NULL || is_logged(p, p->pair->named));
+}
+
+/* Return true if an honest learner has written down a proof against another honest one. */
+static bool is_framed(const struct play *p)
+{
+	char path[PATH_MAX + 64];
+	for (uint32_t i = 1; i <= p->n; i++)
+		for (uint32_t j = 1; is_honest(p, i) && j <= p->n; j++) {
+			snprintf(path, sizeof path, "state/evidence-%u-*.json", j);
+			glob_t found;
+			bool any = is_honest(p, j) && glob(cluster_path(p->c, i, path), 0, NULL, &found) == 0;
+			if (any)
+				globfree(&found);
+			if (any)
+				return true;
+		}
+	return false;
+}
+
+/* Have the late learner miss two rounds more. */
+static void be_late_again(struct play *p)
+{
+	uint32_t late = p->trial->late, another = late - 1;
+	uint32_t last = cluster_last_round(p->c, another);
+	double end = process_now() + p->patience;
+	cluster_signal(p->c, late, SIGKILL);
+	while (cluster_last_round(p->c, another) < last + 2 && process_now() < end)
+		process_look_again();
+	cluster_start(p->c, late, "");
+	while (cluster_last_round(p->c, late) < last + 2 && process_now() < end)
+		process_look_again();
 }
 
 /* Wait until every honest learner has the model of round ROUNDS and the liar is named, or one learner has
@@ -160,7 +248,13 @@ static int await_rounds(struct play *p)
 	double end = process_now() + p->patience;
 	for (;; process_look_again()) {
 		int least = ROUNDS;
-		for (uint32_t i = 1; i <= N; i++) {
+		for (uint32_t i = 1; i <= p->n; i++) {
+			int status;
+			bool lies = i == p->liar || i == p->other;
+			if (lies && p->c->pids[i - 1] != 0 && process_ended(p->c->pids[i - 1], &status)) {
+				p->c->pids[i - 1] = 0;
+				p->fell |= status > 128; /* it may end for what its lie leads to */
+			}
 			if (!is_honest(p, i))
 				continue;
 			int rounds = (int)cluster_last_round(p->c, i);
@@ -168,14 +262,16 @@ static int await_rounds(struct play *p)
 			if (p->ended == 0 && process_ended(p->c->pids[i - 1], &p->ended))
 				p->c->pids[i - 1] = 0;
 		}
-		if ((least == ROUNDS && is_named(p)) || p->ended != 0 || process_now() > end)
+		if ((least == ROUNDS && is_named(p)) || p->ended != 0 || p->fell || process_now() > end)
 			return least;
+		if (least == ROUNDS && p->trial->late != 0)
+			be_late_again(p);
 	}
 }
 
 static void end(struct play *p)
 {
-	for (uint32_t i = 1; i <= N; i++) {
+	for (uint32_t i = 1; i <= p->n; i++) {
 		if (p->c->pids[i - 1] == 0)
 			continue;
 		cluster_signal(p->c, i, SIGTERM);
@@ -189,18 +285,22 @@ static void end(struct play *p)
 static const char *flaw_of(const struct play *p, int rounds, struct sl_error *wrong)
 {
 	uint64_t absent = p->trial->absent == 0 ? 0 : UINT64_C(1) << (p->trial->absent - 1);
-	cluster_look_exact(p->c, UINT64_C(1) << (p->liar - 1) | absent, wrong);
+	uint64_t other = p->other == 0 ? 0 : UINT64_C(1) << (p->other - 1);
+	cluster_look_exact(p->c, UINT64_C(1) << (p->liar - 1) | other | absent, wrong);
 	if (wrong->text[0] != '\0')
 		return wrong->text; /* a false mean */
-	if (p->ended != 0)
-		return "an honest learner has ended";
+	if (p->ended != 0 || p->fell)
+		return p->fell ? "the liar has crashed" : "an honest learner has ended";
+	if (is_framed(p))
+		return "there is evidence against an honest learner";
 	return rounds < ROUNDS ? "rounds do not go on" : is_named(p) ? NULL : "the liar is not named";
 }
 
 /* Return true if the lie was withstood. Without `must` it need not be, and does not have long. */
-static bool try(const struct trial *trial, bool must)
+static bool try(const struct trial *trial, const struct pair *pair, bool must)
 {
-	struct play p = {.c = cluster_new(), .trial = trial, .patience = must ? PATIENCE_S : 60};
+	struct play p = {
+		.c = cluster_new(), .trial = trial, .pair = pair, .patience = must ? PATIENCE_S : 60};
 	struct sl_error wrong;
 	begin(&p);
 	double since = process_now();
@@ -208,7 +308,8 @@ static bool try(const struct trial *trial, bool must)
 	double took = process_now() - since;
 	end(&p);
 	const char *flaw = flaw_of(&p, rounds, &wrong);
-	print_message("%s, %s: %d rounds in %.1f s; %s\n", trial->lie, trial->settings, rounds, took,
+	print_message("%s%s%s, %s: %d rounds in %.1f s; %s\n", trial->lie, pair == NULL ? "" : " and ",
+		      pair == NULL ? "" : pair->other, trial->settings, rounds, took,
 		      flaw == NULL ? "withstood" : flaw);
 	if (flaw != NULL && must)
 		print_error("the learners are in %s\n", p.c->folder);
@@ -224,7 +325,7 @@ static size_t try_all(const struct trial *trials, size_t count, bool must)
 	const char *only = getenv("STARLING_TRY");
 	for (size_t i = 0; i < count; i++)
 		if (only == NULL || strcmp(only, trials[i].lie) == 0)
-			flaws += !try(&trials[i], must);
+			flaws += !try(&trials[i], NULL, must);
 	return flaws;
 }
 
@@ -282,6 +383,26 @@ TEST(lies_that_make_wait)
 	assert_int_equal(TRY_ALL(waits, true), 0);
 }
 
+TEST(lies_in_results)
+{
+	assert_int_equal(TRY_ALL(results, true), 0);
+}
+
+TEST(lies_of_keepers)
+{
+	assert_int_equal(TRY_ALL(keepers, true), 0);
+}
+
+TEST(two_liars)
+{
+	size_t flaws = 0;
+	const char *only = getenv("STARLING_TRY");
+	for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+		if (only == NULL || strcmp(only, pairs[i].other) == 0)
+			flaws += !try(&pairs[i].trial, &pairs[i], true);
+	assert_int_equal(flaws, 0);
+}
+
 TEST(lies_in_sums)
 {
 	assert_int_equal(TRY_ALL(sums, true), 0);
@@ -311,4 +432,26 @@ CLUSTER_TEST(an_inner_node_lies)
 	for (uint32_t i = 1; i <= 6; i++)
 		noticed += (size_t)cluster_count(c, i, "a sum that was passed on in mixing is wrong");
 	assert_true(noticed > 0);
+}
+
+/* A member of a group with a signed roster offers others, at all times. The rounds go on, nobody takes one,
+ * and a roster that the admin signs then reaches all. */
+CLUSTER_TEST(rosters_that_nobody_signed)
+{
+	group_create_all(c, N, N, "");
+	cluster_signal(c, N, SIGTERM);
+	assert_int_equal(cluster_wait(c, N), 0);
+	cluster_start_lying(c, N, "offer-rosters", "");
+	for (uint32_t i = 1; i < N; i++) {
+		cluster_expect(c, i, "learner-05 (5): the roster");
+		group_rounds(c, i, 2);
+	}
+	group_done(c, "group set straggler_timeout 3 --folder learner-01");
+	for (uint32_t i = 1; i < N; i++) {
+		assert_true(
+			process_expect(cluster_path(c, i, "roster.yaml"), "straggler_timeout: \"3\"", NULL));
+		group_rounds(c, i, 2);
+	}
+	cluster_stop(c);
+	assert_true(cluster_expect_exact(c) > 0);
 }
