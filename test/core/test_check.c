@@ -66,6 +66,19 @@ CASE(an_owner_lies_first, driver_mix(driver_new(4, 4)),
      "checksum from 3 4 -> *RECOVERING checksum 1 2 3 4, *\n"
      "checksum done -> " FALSE "PENALTY 2, CONFIRM, persist signs t1 a1")
 
+/* Two that lie about their own: one deposit after the other shows it. */
+CASE(two_owners_lie, summed(5),
+     "checksum x1 from 2 3\n"
+     "checksum from 4 5 -> *RECOVERING checksum 2 3, *compute checksum\n"
+     "checksum done -> REJECTED 2: *PENALTY 2, *compute checksum\n"
+     "checksum done -> REJECTED 3: *PENALTY 3, CONFIRM, persist signs t1 a1")
+
+/* The first word of each counts, and is passed on once. */
+CASE(one_checksum_of_each, summed(4),
+     "checksum from 2 -> checksum of 2 to 3 4\n"
+     "checksum x1 from 2 ->\n"
+     "checksum from 3 4 -> *CONFIRM*")
+
 /* The verdict is over when the sum is settled: a learner that recovers once more collects all deposits. */
 TEST(the_verdict_is_over)
 {

@@ -75,6 +75,33 @@ TEST(one_chunk_every_2000_ms)
 	driver_free(p);
 }
 
+/* The others need 500 ms, which excuse 1500. */
+TEST(slower_than_the_others)
+{
+	struct driver *p = begin(3);
+	play(p, "deadline +9000 ->");
+	go_on(p, 0, 500);
+	play(p, "deadline +3124 ->\n"
+		"deadline +1 -> *FAILED slow 4*");
+	driver_free(p);
+}
+
+/* 4 has held up all before: that is no time of 2, which does now. */
+TEST(another_was_slow_before)
+{
+	struct driver *p = begin(3);
+	play(p, "deadline +9000 ->");
+	for (uint32_t m = 0; m < SL_WINDOW; m++) {
+		play(p, "share %u from 4\ngather done", m);
+		deposit(p, m);
+		play(p, "share done");
+	}
+	for (uint32_t m = SL_WINDOW; m < 2 * SL_WINDOW; m++)
+		play(p, "share %u from 3 4\ngather done\ngather done", m);
+	play(p, "deadline +9000 ->");
+	driver_free(p);
+}
+
 /* It needs four times as long as the others, who have as slow links. */
 TEST(a_slow_network)
 {

@@ -324,6 +324,20 @@ TEST_WITH(bad_sizes, enter, leave)
 	assert_int_equal(warnings, 0);
 }
 
+TEST_WITH(parts_that_do_not_follow, enter, leave)
+{
+	static const uint8_t first[13] = {0, 0, 0, 0, 10}, other_size[12] = {5, 0, 0, 0, 11},
+			     gap[12] = {6, 0, 0, 0, 10}, twice[12] = {4, 0, 0, 0, 10};
+	const uint8_t *const wrong[] = {other_size, gap, twice};
+	const struct sl_group_parts *parts = &older.daemon->members.update.peers[0].parts;
+	sl_group_update_frame(&older.daemon->members, 0, SL_FRAME_ROSTER_PART, first, sizeof first);
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+		sl_group_update_frame(&older.daemon->members, 0, SL_FRAME_ROSTER_PART, wrong[i],
+				      sizeof other_size);
+		assert_int_equal(parts->have, 5);
+	}
+}
+
 /* Another admin has signed it: it is reported, and nothing is stored or sent on. */
 TEST_WITH(a_roster_of_another_admin, enter, leave)
 {
