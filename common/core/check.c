@@ -79,10 +79,11 @@ static void reveal(struct sl_core *core)
 
 void sl_check_closed(struct sl_core *core, const struct sl_job_result *result)
 {
+	if (!sl_confirm_take(core, result))
+		return;
+	core->at.fixed = true;
 	if (core->phase != SL_PHASE_CHECK)
-		sl_confirm_result(core, result);
-	else
-		core->at.fixed = sl_confirm_take(core, result);
+		sl_confirm_settle(core);
 }
 
 /* --- checksums --- */

@@ -78,12 +78,6 @@ void sl_confirm_signs(struct sl_core *core)
 		sl_digests_sign(core);
 }
 
-void sl_confirm_result(struct sl_core *core, const struct sl_job_result *result)
-{
-	if (sl_confirm_take(core, result))
-		sl_confirm_settle(core);
-}
-
 /* --- the digests of others --- */
 
 static void diverged(struct sl_core *core, uint32_t peer, const uint8_t *ours, const uint8_t *theirs)

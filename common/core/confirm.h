@@ -13,8 +13,6 @@ bool sl_confirm_take(struct sl_core *core, const struct sl_job_result *result);
 void sl_confirm_settle(struct sl_core *core);
 /* SIGNS is durable: sign for the Z that was recovered. */
 void sl_confirm_signs(struct sl_core *core);
-/* CLOSE or SUM is done: take Z and sign for it. */
-void sl_confirm_result(struct sl_core *core, const struct sl_job_result *result);
 /* Return why `result`, of CLOSE or SUM, cannot be committed: RESULT, WEIGHTLESS or NONE. */
 enum sl_reason sl_confirm_flaw(const struct sl_core *core, const struct sl_job_result *result);
 /* Return false if the digest agrees with the own result and q such digests are here. */

@@ -63,8 +63,8 @@ struct sl_report *sl_recover_fail(struct sl_core *core, enum sl_reason reason, b
 void sl_recover_enter(struct sl_core *core)
 {
 	if (core->before == SL_PHASE_CATCHUP) {
-		core->at.edition++;	  /* requests during CATCHUP got no answer: send Have again */
-		core->at.judging = false; /* the total weight may be another one */
+		core->at.edition++; /* requests during CATCHUP got no answer: send Have again */
+		core->at.judging = core->at.result_known = false; /* the sum may be written over */
 	} else
 		sl_emit_hello(core, core->linked);
 }
@@ -237,27 +237,30 @@ static bool must_wait(const struct sl_core *core)
 	return votes.given_up && votes.present < votes.need && !(over && !all_are_stuck(core, &votes));
 }
 
-/* Return true if this learner may sign a Digest out of RECOVER; else the next step gives the attempt up, or
- * waits. */
-static bool may_sign(struct sl_core *core)
+/* Sign for the sum, if it is known and this learner may; else it is kept, and the next steps give the attempt
+ * up, or wait. Return true if the phase changed. */
+static bool settle(struct sl_core *core)
 {
 	sl_close_judge(core); /* others may have aborted meanwhile */
 	bool hopeless = sl_split_divides(core) || sl_over_hopeless(&core->view, core->marks);
-	return core->at.digested || !(hopeless || (core->at.refused == SL_REASON_NONE && must_wait(core)));
+	if (!core->at.result_known || (!core->at.digested && (hopeless || must_wait(core))))
+		return false;
+	sl_move_to(core, SL_PHASE_CONFIRM);
+	sl_confirm_settle(core);
+	return true;
 }
 
 void sl_recover_verdict(struct sl_core *core, const struct sl_job_result *result)
 {
+	struct sl_attempt_state *at = &core->at;
 	if (core->phase != SL_PHASE_RECOVER) {
 		sl_check_summed(core, result);
 		return;
 	}
-	core->at.summing = false;
-	core->at.judging &= result->code == SL_OK; /* else all deposits are needed */
-	if (!core->at.judging || !sl_check_judged(core, result->values) || !may_sign(core))
-		return;
-	sl_move_to(core, SL_PHASE_CONFIRM);
-	sl_confirm_settle(core);
+	at->summing = false;
+	at->judging &= result->code == SL_OK; /* else all deposits are needed */
+	at->result_known = at->judging && sl_check_judged(core, result->values);
+	settle(core);
 }
 
 void sl_recover_summed(struct sl_core *core, const struct sl_job_result *result)
@@ -267,11 +270,9 @@ void sl_recover_summed(struct sl_core *core, const struct sl_job_result *result)
 	report->recovered.learners = core->view.n;
 	report->recovered.fetched = core->at.fetched;
 	core->at.refused = sl_confirm_flaw(core, result);
-	if (!may_sign(core))
-		return;
 	if (core->at.refused == SL_REASON_NONE) {
-		sl_move_to(core, SL_PHASE_CONFIRM);
-		sl_confirm_result(core, result);
+		core->at.result_known = sl_confirm_take(core, result);
+		settle(core);
 		return;
 	}
 	report = sl_emit_report(core, SL_REPORT_FAILED); /* all learners see the same sum */
@@ -326,7 +327,8 @@ enum sl_wait sl_recover_awaits(const struct sl_core *core, uint64_t *set)
 	const struct sl_attempt_state *at = &core->at;
 	if (at->summing)
 		return SL_WAIT_ARITHMETIC;
-	if (has_all(core) || at->over_since != SL_NEVER || at->given_up || at->refused != SL_REASON_NONE)
+	if (has_all(core) || at->result_known || at->over_since != SL_NEVER || at->given_up ||
+	    at->refused != SL_REASON_NONE)
 		return SL_WAIT_OTHERS;
 	find_missing(core, set);
 	return SL_WAIT_DEPOSITS;
@@ -366,18 +368,20 @@ static void drop_stalled(struct sl_core *core)
 	}
 }
 
-/* Add up what the deposits and keys give, as soon as all are here. */
-static void sum_up(struct sl_core *core)
+/* Find the sum: that which the Checksums confirm or, as soon as all deposits and keys are here, what they
+ * give. Return true if the phase changed. */
+static bool sum_up(struct sl_core *core)
 {
 	struct sl_attempt_state *at = &core->at;
 	if (at->given_up || at->refused != SL_REASON_NONE || (must_wait(core) && !at->digested))
-		return;
+		return false;
 	if (sl_check_disputed(core) != SL_NOBODY)
 		sl_check_judge(core);
-	if (!has_all(core) || at->judging)
-		return;
+	if (at->result_known || !has_all(core) || at->judging)
+		return settle(core);
 	at->summing = true;
 	sl_emit_job_on(core, SL_JOB_SUM, 0, &core->view)->keys = (const uint8_t(*)[SL_KEY_BYTES])at->keys;
+	return false;
 }
 
 bool sl_recover_advance(struct sl_core *core)
@@ -395,8 +399,8 @@ bool sl_recover_advance(struct sl_core *core)
 	sl_have_serve(core);
 	if (sl_split_divides(core) || sl_over_hopeless(&core->view, core->marks))
 		give_up(core);
-	if (core->now >= sl_split_due(core))
-		sum_up(core);
+	if (core->now >= sl_split_due(core) && sum_up(core))
+		return true;
 	if (!at->summing)
 		say_stuck(core);
 	if (core->now < core->report_at)

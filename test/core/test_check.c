@@ -57,6 +57,27 @@ TEST(an_owner_lies_without_hope)
 	driver_free(p);
 }
 
+/* 3 has given up, and 4 is out of reach: the Digest of this learner might be one too few. It keeps the sum,
+ * and signs for it when 4 is back. */
+CASE(the_verdict_meets_a_give_up, summed(4),
+     "checksum x1 from 2\n"
+     "checksum from 3 4\n"
+     "link down 4\n"
+     "abort of 3 g2 a1 from 3\n"
+     "checksum done -> " FALSE "PENALTY 2\n"
+     "link up 4 -> *CONFIRM, persist signs t1 a1*")
+
+/* CATCHUP writes over the sum: all deposits are needed then. */
+CASE(the_verdict_before_a_catch_up, summed(4),
+     "checksum x1 from 2\n"
+     "checksum from 3 4\n"
+     "link down 4\n"
+     "abort of 3 g2 a1 from 3\n"
+     "checksum done -> " FALSE "PENALTY 2\n"
+     "hello t2 training from 3 -> CATCHUP, *\n"
+     "link up 4\n"
+     "link down 3 -> RECOVER, *compute sum*")
+
 /* Of two that differ, the first one lies. */
 CASE(an_owner_lies_first, driver_mix(driver_new(4, 4)),
      "close done\n"
@@ -79,17 +100,62 @@ CASE(one_checksum_of_each, summed(4),
      "checksum x1 from 2 ->\n"
      "checksum from 3 4 -> *CONFIRM*")
 
-/* The verdict is over when the sum is settled: a learner that recovers once more collects all deposits. */
-TEST(the_verdict_is_over)
+/* On a ring of 1, 2, 4 and 3, up to the own Digest: the Checksum of 2 was false. 4 is not linked. */
+static struct driver *judged_on_a_ring(void)
 {
-	struct driver *p = summed(4);
-	play(p, "checksum x1 from 2\n"
-		"checksum from 3 4\n"
+	struct driver *p = driver_new(4, 4);
+	play(p, "link up 2 3\n"
+		"hello t1 ready from 2 3\n"
+		"link down 4\n"
+		"trained\n"
+		"link state names 1 4 from 2 3\n"
+		"link state of 4 names 2 3 from 2 -> *compute analysis*\n"
+		"analysis done\n"
+		"encode done\n"
+		"secrets done\n"
+		"share done\n"
+		"key share from 2 3\n"
+		"share 0 from 2 3\n"
+		"gather done\n"
+		"gather done\n"
+		"deposit done\n"
+		"deposit 0 of 2 from 2\n"
+		"fetch done\n"
+		"deposit 0 of 3 from 3\n"
+		"fetch done\n"
+		"commitment done\n"
+		"durable prepared\n"
+		"ready from 2 3\n"
+		"ready of 4 from 2\n"
+		"check done\n"
+		"check done\n"
+		"durable released\n"
+		"key from 2 3\n"
+		"mix done");
+	for (uint32_t k = 1; k < p->view->steps; k++)
+		play(p, "state 0 k%u from 2 3\nmix done", k);
+	play(p, "close done\n"
+		"challenge from 2 3\n"
+		"challenge of 4 from 2\n"
 		"checksum done\n"
-		"durable signs -> digest to 2 3 4");
-	assert_false(p->core->at.judging);
-	driver_free(p);
+		"checksum x1 from 2\n"
+		"checksum from 3\n"
+		"checksum of 4 from 3 -> *compute checksum\n"
+		"checksum done -> " FALSE "PENALTY 2, CONFIRM, persist signs t1 a1\n"
+		"durable signs -> digest to 2 3");
+	return p;
 }
+
+/* The verdict is over when the sum is settled: a learner that recovers once more adds up all deposits. */
+CASE(the_verdict_is_over, judged_on_a_ring(),
+     "have 1 keys 1 from 2\n"
+     "deadline +10000 -> RECOVERING joined 2, RECOVER, *\n"
+     "key of 4 from 3\n"
+     "have 0 1 2 3 keys 0 1 2 3 from 3 -> request t1 0 of 4 to 3\n"
+     "deposit 0 of 4 from 3 -> compute fetch, compute check\n"
+     "fetch done\n"
+     "check done -> *compute sum\n"
+     "sum done -> RECOVERED, CONFIRM, *digest to 2 3")
 
 /* One lies, and the sum is false, too: all deposits are needed. */
 TEST(an_owner_and_a_sum_lie)
