@@ -56,15 +56,16 @@ static void resume(struct sl_core *core)
 	for (uint32_t k = 0; k < config->over_count; k++)
 		core->a = config->over[k].a >= core->a ? config->over[k].a + 1 : core->a;
 	sl_aborts_restore(core);
-	if (config->open != NULL && sl_restore(core))
+	if (config->open != NULL && sl_restore(core)) {
+		sl_discover_links(core); /* to the neighbours in it */
 		return;
+	}
 	if (config->open != NULL && !abort_open_attempt(core, config->open))
 		return;
 	if (core->a > SL_ATTEMPTS_MAX) {
 		sl_attempt_exhausted(core);
 		return;
 	}
-	sl_discover_ahead(core);
 	sl_train_begin(core);
 }
 

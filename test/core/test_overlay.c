@@ -191,6 +191,31 @@ TEST(halves_meet_again)
 	sl_sim_free(sim);
 }
 
+/* The overlay of the attempt was that of those that answered. A learner that starts again in it does not know
+ * who that was, and its neighbours are not all in the overlay of the roster. */
+TEST(a_start_in_an_open_attempt)
+{
+	uint32_t others = 0;
+	for (uint32_t i = 0; i < 7; i++) {
+		struct sl_sim *sim = build(4700, 8, 4, 1);
+		sim->learners[7].host.stopped = true;
+		sl_sim_start(sim);
+		sl_sim_run_until_phase(sim, i, SL_PHASE_MIX);
+		sl_sim_crash(sim, i);
+		sl_sim_restart(sim, i);
+		sl_sim_run_until_report(sim, i, SL_REPORT_RESUMED, SL_REASON_NONE);
+		for (uint32_t j = 0; j < 8; j++) {
+			bool wanted = sl_bit(sim->learners[i].host.wanted, j);
+			bool neighbour = sim->attempts->edge[(size_t)i * sim->n + j] ||
+					 sim->attempts->edge[(size_t)j * sim->n + i];
+			assert_true(wanted || !neighbour);
+			others += !wanted && j != i;
+		}
+		sl_sim_free(sim);
+	}
+	assert_true(others > 0); /* it does not dial all */
+}
+
 /* --- the same for all, and another one each round --- */
 
 static void edges_of(struct sl_sim *sim, sl_round t, bool edge[MOST * MOST])
