@@ -387,20 +387,11 @@ void sl_catchup_adopted(struct sl_core *core, const struct sl_job_result *result
 	sl_confirm_persist(core);
 }
 
-/* The round was committed without waiting for the peers that are still in it, or in one before. */
-static void find_behind(struct sl_core *core, sl_round fetched)
-{
-	for (uint32_t i = 0; i < core->config.roster_size; i++) {
-		struct sl_peer *p = &core->peers[i];
-		p->asked.behind = p->hello && p->t <= fetched ? p->t : 0;
-	}
-}
-
 void sl_catchup_durable(struct sl_core *core)
 {
 	const struct sl_certificate *made = &core->making.certificate;
 	struct sl_report *report = sl_emit_report(core, SL_REPORT_CAUGHT_UP);
-	core->committed = made->t;
+	core->committed = core->fetched = made->t;
 	memcpy(core->previous, made->digest, SL_HASH_BYTES);
 	report->peer = core->catchup.sources[core->catchup.brings].peer;
 	report->caught_up.t = made->t;
@@ -409,7 +400,6 @@ void sl_catchup_durable(struct sl_core *core)
 	memcpy(report->caught_up.digest, core->previous, SL_HASH_BYTES);
 	core->peers[report->peer].asked.fruitless = 0;
 	core->took_part = false;
-	find_behind(core, made->t);
 	memset(core->view_neighbours, 0, sl_core_set_bytes(core));
 	sl_confirm_committed(core);
 }

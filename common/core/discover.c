@@ -164,7 +164,8 @@ static struct census count_peers(struct sl_core *core, uint64_t *missing)
 		c.ready += ready;
 		c.expected += waited_for;
 		c.training += waited_for && !ready && sl_bit(core->linked, i) && p->hello &&
-			      p->status != SL_PEER_STATUS_OPEN && p->t != p->asked.behind;
+			      p->status != SL_PEER_STATUS_OPEN && p->t > core->fetched &&
+			      p->t != p->asked.behind;
 		if (!ready)
 			sl_bit_set(missing, i);
 	}

@@ -127,8 +127,7 @@ struct sl_asked {
 	uint32_t fruitless; /* requests for a result in a row that brought none */
 	sl_ms after;	    /* no such request before */
 	sl_round unshown;   /* round that the peer claims and for which it did not show the result; 0: none */
-	sl_round behind;    /* its round when this learner fetched that one or a later one, or went on without
-			       fetching it; or 0 */
+	sl_round behind;    /* its round when this learner went on without fetching it; or 0 */
 };
 
 /* A roster member as seen over its link. */
@@ -402,6 +401,7 @@ struct sl_core {
 	uint64_t *rivals;		    /* .. participants that have signed it */
 	bool without_initial;		    /* the first round averages whole models */
 	uint64_t total_weight;		    /* of the round that is being committed */
+	sl_round fetched;		    /* the last round that this process has fetched; 0: none */
 	bool took_part;	      /* this process took part in the last committed round, in `view_neighbours` */
 	uint64_t *members;    /* .. with these participants */
 	struct sl_seen *sums; /* that this learner has seen (seen.h) */
