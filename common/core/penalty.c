@@ -12,10 +12,9 @@ static const struct {
 	uint32_t points;
 	bool excused;
 } faults[SL_FAULTS] = {
-	[SL_FAULT_EXCUSABLE] = {1, true},
-	[SL_FAULT_OWED] = {1, false},
-	[SL_FAULT_LIED] = {3, false},
-	[SL_FAULT_LATE] = {0, false}, /* it is not waited for */
+	[SL_FAULT_EXCUSABLE] = {1, true}, [SL_FAULT_OWED] = {1, false},
+	[SL_FAULT_LIED] = {3, false},	  [SL_FAULT_LATE] = {0, false}, /* it is not waited for */
+	[SL_FAULT_MUTE] = {0, false},
 };
 
 /* --- the rule --- */
@@ -59,8 +58,9 @@ enum sl_regard sl_penalty_regard(const struct sl_core *core, uint32_t i)
 {
 	if (sl_penalty_ignored(core, i) || has_aborted(core, i) || abstains(core, i))
 		return SL_REGARD_LEFT_OUT;
-	return sl_penalty_silent(core, i) || core->peers[i].penalty.last[SL_FAULT_LATE] ? SL_REGARD_OPTIONAL
-											: SL_REGARD_AWAITED;
+	const sl_round *last = core->peers[i].penalty.last;
+	bool spare = sl_penalty_silent(core, i) || last[SL_FAULT_LATE] != 0 || last[SL_FAULT_MUTE] != 0;
+	return spare ? SL_REGARD_OPTIONAL : SL_REGARD_AWAITED;
 }
 
 bool sl_penalty_others_begin(const struct sl_core *core, sl_ms since)
@@ -210,9 +210,14 @@ void sl_penalty_clear(struct sl_core *core, uint32_t i)
 
 void sl_penalty_late(struct sl_core *core, const uint64_t *late)
 {
-	for (uint32_t i = 0; i < core->config.roster_size; i++)
-		if (sl_bit(late, i) && sl_bit(core->linked, i) && core->peers[i].hello)
-			note(core, i, SL_FAULT_LATE);
+	for (uint32_t i = 0; i < core->config.roster_size; i++) {
+		bool mute = !core->peers[i].hello;
+		if (!sl_bit(late, i) || !sl_bit(core->linked, i))
+			continue;
+		if (mute && core->peers[i].penalty.last[SL_FAULT_MUTE] == 0)
+			sl_compatible_report(core, i, SL_REASON_MUTE);
+		note(core, i, mute ? SL_FAULT_MUTE : SL_FAULT_LATE);
+	}
 }
 
 /* A peer that has come to this round is not late any more; one for which the window of this round was too
@@ -226,6 +231,8 @@ static void notice_arrivals(struct sl_core *core)
 			     p->penalty.last[SL_FAULT_OWED] == core->t;
 		if (p->hello && p->t == core->t && !still)
 			p->penalty.last[SL_FAULT_LATE] = 0;
+		if (p->hello)
+			p->penalty.last[SL_FAULT_MUTE] = 0;
 	}
 }
 

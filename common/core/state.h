@@ -98,6 +98,7 @@ enum sl_fault {
 	SL_FAULT_OWED,	    /* .. it made no progress, or held up the others */
 	SL_FAULT_LIED,	    /* it did what no honest learner does */
 	SL_FAULT_LATE,	    /* a window closed without it, and it has not come since */
+	SL_FAULT_MUTE,	    /* .. while its link was up, and no Hello has come since */
 	SL_FAULTS,
 };
 

@@ -79,6 +79,7 @@ enum sl_report_kind {
 	X(RESTARTED, "restarted")	    /* this learner was restarted during the attempt */              \
 	X(RECORD, "record") /* the record of a released attempt is damaged, or of another roster or model */ \
 	X(READYS, "readys differ")	/* `peer` holds other Readys of the attempt */                       \
+	X(MUTE, "mute")			/* `peer` is linked and has said no Hello */                         \
 	X(JOINED, "joined")		/* `peer` is already recovering the attempt */                       \
 	X(BAD_STATE, "bad state")	/* `peer` sent a masked state with an element that is not in Z_p */  \
 	X(EQUIVOCATION, "equivocation") /* `peer` signed two different link states for one attempt */        \

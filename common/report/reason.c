@@ -194,6 +194,7 @@ static const struct {
 	[SL_REASON_EQUIVOCATION] = {"", PEER, " signed two different link states for one attempt"},
 	[SL_REASON_COMMITTED] = {"", PEER, " says that it has committed this round without this learner"},
 	[SL_REASON_ABORTED] = {"", PEER, " has aborted the attempt"},
+	[SL_REASON_MUTE] = {"", PEER, " is connected and says nothing: its program may hang"},
 	[SL_REASON_JOINED] = {"", PEER, " is recovering the attempt already"},
 	[SL_REASON_READYS] = {"", PEER,
 			      " says that it holds other Readys of the attempt: a participant has signed "

@@ -284,6 +284,34 @@ CASE(named_again_and_again, without_word_of_5(),
      "link state a4 names 1 4 from 3\n"
      "link state a4 names 1 3 from 4 -> compute analysis*")
 
+/* 5 is linked and says nothing. It is waited for as long as a first word may take, once, and named. */
+static struct driver *beside_a_mute_one(void)
+{
+	struct driver *p = driver_new(5, 4);
+	play(p, "link up all\n"
+		"hello t1 ready from 2 3 4\n"
+		"trained -> DISCOVER, *\n"
+		"deadline +7999 ->\n"
+		"deadline +1 -> LEFT OUT mute 5, AGREE, link state of 1 a1 to 2 3 4 5\n"
+		"link down 5\n"
+		"link up 5\n"
+		"link state a2 from 2 -> FAILED superseded 2, *AGREE, link state of 1 a2*");
+	return p;
+}
+
+/* Nor in the attempts after the next one. */
+CASE(a_mute_one_is_not_waited_for_again, beside_a_mute_one(),
+     "link state a3 from 3 -> FAILED superseded 3, wipe, DISCOVER, links 2 3 4 5, hello t1 ready to 2 3 4 5, "
+     "AGREE, link state of 1 a3*")
+
+/* When it speaks, it is waited for like any other. */
+CASE(a_mute_one_that_speaks, beside_a_mute_one(),
+     "hello t1 training from 5\n"
+     "link state a3 from 3 -> FAILED superseded 3, wipe, DISCOVER, links 2 3 4 5, hello t1 ready to 2 3 4 "
+     "5*\n"
+     "deadline +3000\n"
+     "hello t1 ready from 5 -> AGREE, link state of 1 a3 to 2 3 4 5")
+
 /* 0 names 5, which is switched off, in every attempt. */
 static bool name_the_dead(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
 {

@@ -159,6 +159,8 @@ TEST(test_recovery)
 	expect((struct sl_report){.reason = SL_REASON_STALLED, .set = &two},
 	       "timed out waiting for data from bo (5), cy (9)");
 	expect((struct sl_report){.reason = SL_REASON_ABORTED, .peer = 1}, "bo (5) has aborted the attempt");
+	expect((struct sl_report){.reason = SL_REASON_MUTE, .peer = 2},
+	       "cy (9) is connected and says nothing: its program may hang");
 	expect((struct sl_report){.reason = SL_REASON_JOINED, .peer = 2},
 	       "cy (9) is recovering the attempt already");
 	expect((struct sl_report){.reason = SL_REASON_BAD_STATE, .peer = 0},
