@@ -68,7 +68,8 @@ bool sl_close_attempt(struct sl_core *core)
 {
 	struct sl_attempt_state *at = &core->at;
 	uint32_t count = sl_close_judge(core);
-	if (!sl_over_proved(&core->view, core->marks) && !at->operator_aborted) {
+	bool proved = count > 0 && sl_over_proved(&core->view, core->marks); /* looks at all edges */
+	if (!proved && !at->operator_aborted) {
 		at->over_since = SL_NEVER; /* a Ready has come that an Abort denied: it counts no more */
 		return false;
 	}
