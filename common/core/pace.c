@@ -12,6 +12,9 @@ void sl_pace_begin(struct sl_core *core)
 void sl_pace_ready(struct sl_core *core, uint32_t position, sl_ms at)
 {
 	sl_ms took = at > core->at.began ? at - core->at.began : 1;
+	uint64_t n = core->view.n, c = core->view.agreed.tolerance;
+	if (core->at.ready_count == (n > c ? n - c : 1))
+		core->at.most_ready = core->now;
 	if (!core->at.resumed)
 		core->peers[core->view.members[position]].ready_ms = took;
 }
@@ -233,13 +236,14 @@ sl_ms sl_pace_deadline(const struct sl_core *core)
 
 /* --- MIX, CHECK, RECOVER --- */
 
-/* The release shows how long the slowest participants took for SHARE. An exchange takes less. */
+/* The release shows how long the slowest participants took for SHARE. An exchange takes less than that of the
+ * slowest honest one, which is known: c that lie cannot raise it. */
 sl_ms sl_pace_mixed(const struct sl_core *core)
 {
 	const struct sl_attempt_state *at = &core->at;
-	sl_ms all = at->released_at - at->began, own = core->peers[core->config.self].ready_ms;
+	sl_ms all = at->released_at - at->began, most = at->most_ready - at->began;
 	return at->released_at + core->config.stall_timeout_ms + (FACTOR + 1) * all +
-	       2 * core->view.steps * own;
+	       2 * core->view.steps * most;
 }
 
 sl_ms sl_pace_fetch_ms(const struct sl_core *core)

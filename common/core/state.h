@@ -250,6 +250,7 @@ struct sl_attempt_state {
 	struct sl_secrets *secrets; /* in core->secrets, as are their shares and `keys`; NULL: no attempt */
 	sl_ms began, looked;	    /* SHARE began, took its last step */
 	sl_ms some_ready;	    /* c+1 participants were ready; SL_NEVER: not yet */
+	sl_ms most_ready;	    /* .. all but c */
 	bool others_wait;	    /* most neighbours have sent all that they may */
 	sl_ms excused;		    /* .. time that excuses those that have not (pace.c) */
 	/* READY */

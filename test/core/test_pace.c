@@ -4,8 +4,8 @@
 
 #include "common/core/pace.h"
 #include "test/core/driver.h"
+#include "test/core/verbs.h"
 #include "test/lib/test.h"
-#include "tools/sim/sim.h"
 
 #define CHUNKS 20u
 
@@ -238,10 +238,44 @@ TEST(the_others_are_ready)
 	driver_free(p);
 }
 
-/* SHARE took 1 ms; only the other participants that owe a key are missing. */
+/* SHARE took no time; only the other participants that owe a key are missing. */
 CASE(mixing, driver_release(driver_new(4, 4)),
      "key from 2\n"
      "deadline +9900 ->\n"
      "key from 3\n"
-     "due +106\n"
-     "deadline +106 -> RECOVERING slow 4, *")
+     "due +100\n"
+     "deadline +100 -> RECOVERING slow 4, *")
+
+/* 4 alone was slow in SHARE: c learners that lie about their pace do not make the others wait for x exchanges
+ * at that pace. */
+CASE(mixing_beside_a_slow_one, driver_ready(driver_new(4, 4)),
+     "ready from 2 3\n"
+     "check done\n"
+     "check done\n"
+     "deadline +3000\n"
+     "ready from 4\n"
+     "check done\n"
+     "durable released\n"
+     "key from 2\n"
+     "deadline +9900 ->\n"
+     "key from 3\n"
+     "deadline +9900 ->\n"
+     "state 0 k1 from 2\n"
+     "due +2200\n"
+     "deadline +2200 -> RECOVERING slow 4, *")
+
+/* A link of a second among fast ones paces all exchanges of metropolis. Its two ends show it in SHARE. */
+TEST(mixing_over_a_slow_link)
+{
+	struct sl_sim_options o = {.seed = 700, .learners = 7, .topology = "ring"};
+	o.parameters.mixing = SL_ENGINE_METROPOLIS;
+	o.parameters.rounds = 2;
+	struct sl_sim *sim = sl_sim_new(&o);
+	sl_sim_link(sim, 0, 1)->slow_ms = sl_sim_link(sim, 1, 0)->slow_ms = 1000;
+	sl_sim_start(sim);
+	sl_sim_run_until_round(sim, 2);
+	for (uint32_t i = 0; i < 7; i++)
+		for (enum sl_reason reason = SL_REASON_NONE + 1; reason <= SL_REASON_MEMORY; reason++)
+			sl_sim_expect_none(sim, i, SL_REPORT_RECOVERING, reason);
+	sl_sim_free(sim);
+}
