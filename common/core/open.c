@@ -5,6 +5,7 @@
 #include "common/core/aborts.h"
 #include "common/core/emit.h"
 #include "common/core/mix.h"
+#include "common/core/penalty.h"
 #include "common/core/split.h"
 #include "common/field/key_share.h"
 #include "common/protocol/key_tree.h"
@@ -170,9 +171,11 @@ static void combine(struct sl_core *core, uint32_t origin)
 	}
 	int rc = sl_key_share_combine(core->at.combine_ids,
 				      (const uint8_t(*)[SL_KEY_SHARE_BYTES])core->at.combine, theta, key);
-	if (rc != SL_OK || !take_key(core, origin, key))
+	if (rc != SL_OK || !take_key(core, origin, key)) {
 		sl_emit_reject(core, core->view.members[origin],
 			       "key shares that do not give the deposit key it signed for");
+		sl_penalty_lied(core, core->view.members[origin]);
+	}
 	sodium_memzero(key, sizeof key);
 }
 

@@ -315,6 +315,8 @@ static int vote(struct sl_store *store, const struct sl_persist *persist, struct
 	struct attempt *open = &standing->open;
 	if (!is_open(standing, persist->what.a))
 		return refuse(store, &persist->what, "it is not open");
+	if (open->state == SL_OPEN_PREPARED)
+		return refuse(store, &persist->what, "it is neither released nor bound");
 	if (open->vote == next)
 		return SL_OK;
 	if (open->vote != SL_VOTE_NONE)

@@ -1,6 +1,6 @@
 /* From the shares to the end of an attempt: what is durable first, when a prepared attempt is aborted, and
  * how a released one is finished without mixing (ROUND.md §7.11 Ready, §7.12 Release, §10 Recovery). */
-#include "common/core/state.h"
+#include "common/core/penalty.h"
 #include "test/core/driver.h"
 #include "test/lib/test.h"
 
@@ -234,6 +234,23 @@ CASE(openings, driver_release(driver_new(4, 4)),
      "opening of 4 x1 by 3 from 3 -> REJECTED 3: an opening that its owner did not sign for\n"
      "opening of 4 by 1 from 2 ->\n" /* the own one */
      "opening of 4 by 3 from 3 -> key of 4 to 2, have 0 1 2 3 keys 0 1 2 3 to 2 3, compute sum")
+
+/* The shares are those that 4 signed for, and give another key than the one that it signed for: it has lied.
+ */
+TEST(false_key_shares)
+{
+	struct driver *p = driver_release(driver_new(4, 4));
+	p->core->at.readys[3].key_hash[0] ^= 1;
+	play(p,
+	     "key from 2 3\n"
+	     "link down 4 -> RECOVERING link 4, *\n"
+	     "have 0 1 2 3 keys 0 1 2 from 2\n"
+	     "deadline +10000 -> opening of 4 by 1 to 2, *\n"
+	     "opening of 4 by 3 from 3 -> REJECTED 4: key shares that do not give the deposit key it signed "
+	     "for*");
+	assert_true(sl_penalty_out(p->core, 3));
+	driver_free(p);
+}
 
 /* After an Abort of its owner a key is opened at once. */
 CASE(opened_after_an_abort, driver_release(driver_new(4, 4)),

@@ -230,6 +230,10 @@ TEST_WITH(it_does_not_move_back, setup, teardown)
 		"2 of round 7 is not recorded as aborted: one that is open would be aborted with it");
 	REFUSED(SL_PERSIST_PREPARED, 2, 4, "2 of round 7 is not recorded as prepared: another one is open");
 	REFUSED(SL_PERSIST_OVER, 2, 4, "2 of round 7 is not recorded as over: it is not open");
+	REFUSED(SL_PERSIST_SIGNS, 1, 4,
+		"1 of round 7 is not recorded as signed: it is neither released nor bound");
+	REFUSED(MADE_GIVEN_UP, 1, 4,
+		"1 of round 7 is not recorded as aborted: it is neither released nor bound");
 	expect_recorded(store, SL_PERSIST_RELEASED, 7, 1, 4);
 	REFUSED(SL_PERSIST_PREPARED, 1, 4, "1 of round 7 is not recorded as prepared: it went further");
 	REFUSED(SL_PERSIST_ABORTED, 1, 4, "1 of round 7 is not recorded as aborted: it is not prepared");

@@ -38,10 +38,11 @@ static const struct sl_usage usage = {
 	.take = take,
 	.check = check,
 	.doc = "Change settings that all learners share: write the next version of the roster with them.\v"
-	       "A learner takes the new roster between two rounds, and restarts by itself; learners with "
-	       "different settings are in no round together. A larger 'tolerance', and 'forgetful: yes', "
-	       "promise more as soon as all learners have taken it. A signed roster is signed and spreads by "
-	       "itself. A plain one is written anew, without comments; copy it to each learner and run "
+	       "A learner takes the new roster between two rounds, or after 30 s within one, and restarts by "
+	       "itself; learners with different settings are in no round together. A larger 'tolerance', and "
+	       "'forgetful: yes', promise more as soon as all learners have taken it. A signed roster is "
+	       "signed and spreads by itself. A plain one is written anew, without comments; copy it to each "
+	       "learner and run "
 	       "'starling reload' there.\n"
 	       "\n"
 	       "Examples:\n"
