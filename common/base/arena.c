@@ -11,12 +11,13 @@ void sl_arena_init(struct sl_arena *arena, void *base, size_t size)
 void *sl_arena_take(struct sl_arena *arena, size_t count, size_t bytes)
 {
 	size_t want;
-	if (__builtin_mul_overflow(count, bytes, &want))
-		return NULL;
+	bool overflow = __builtin_mul_overflow(count, bytes, &want);
 	size_t misaligned = ((uintptr_t)arena->base + arena->used) % SL_ARENA_ALIGNMENT;
 	size_t pad = misaligned == 0 ? 0 : SL_ARENA_ALIGNMENT - misaligned;
-	if (pad > arena->size - arena->used || want > arena->size - arena->used - pad)
+	if (overflow || pad > arena->size - arena->used || want > arena->size - arena->used - pad) {
+		arena->full = true;
 		return NULL;
+	}
 	void *piece = arena->base + arena->used + pad;
 	arena->used += pad + want;
 	if (arena->used > arena->most)
@@ -34,4 +35,5 @@ void sl_arena_reset(struct sl_arena *arena, size_t mark)
 {
 	assert(mark <= arena->used);
 	arena->used = mark;
+	arena->full = false;
 }

@@ -79,40 +79,32 @@ static bool take_records(struct sl_core *core, struct sl_arena *arena)
 				     &rr->record.sent,	   &rr->record.to, &dr->record.sent, &dr->record.to,
 				     &ar->record.sent,	   &ar->record.to};
 		for (size_t s = 0; s < sizeof sets / sizeof *sets; s++)
-			if ((*sets[s] = take_set(core, arena)) == NULL)
-				return false;
-		if (lr->candidates == NULL)
+			*sets[s] = take_set(core, arena);
+		if (arena->full)
 			return false;
 		sl_bit_set(core->peers[i].only, i);
 	}
 	return true;
 }
 
-static bool take_aborts(struct sl_core *core, struct sl_arena *arena)
+static void take_aborts(struct sl_core *core, struct sl_arena *arena)
 {
 	uint32_t R = core->config.roster_size;
-	bool room = true;
-	for (uint32_t s = 0; room && s < SL_ABORT_SETS; s++) {
+	for (uint32_t s = 0; s < SL_ABORT_SETS; s++)
 		core->abort_sets[s].aborts = SL_ARENA_TAKE(arena, R, struct sl_abort);
-		room = core->abort_sets[s].aborts != NULL;
-	}
 	core->proof = SL_ARENA_TAKE(arena, R, struct sl_abort);
 	core->marks = SL_ARENA_TAKE(arena, R, uint8_t);
-	return room && core->proof != NULL && core->marks != NULL;
 }
 
-static bool take_certificates(struct sl_core *core, struct sl_arena *arena)
+static void take_certificates(struct sl_core *core, struct sl_arena *arena)
 {
 	struct sl_certificate_store *stores[] = {&core->last, &core->making, &core->shown};
 	uint32_t R = core->config.roster_size, members = sl_core_candidates_max(R);
-	bool room = true;
-	for (size_t k = 0; k < sizeof stores / sizeof *stores && room; k++) {
+	for (size_t k = 0; k < sizeof stores / sizeof *stores; k++) {
 		stores[k]->members = SL_ARENA_TAKE(arena, 2 * (size_t)members, uint32_t);
 		stores[k]->certificate.digests = SL_ARENA_TAKE(arena, R, struct sl_digest);
 		stores[k]->certificate.room = R;
-		room = stores[k]->members != NULL && stores[k]->certificate.digests != NULL;
 	}
-	return room;
 }
 
 static bool take_all(struct sl_core *core, struct sl_arena *arena)
@@ -143,11 +135,9 @@ static bool take_all(struct sl_core *core, struct sl_arena *arena)
 			     &core->changed_told,
 			     &core->participants};
 	for (size_t s = 0; s < sizeof sets / sizeof *sets; s++)
-		if ((*sets[s] = take_set(core, arena)) == NULL)
-			return false;
+		*sets[s] = take_set(core, arena);
 	for (uint32_t t = 0; t < SL_TREES_MAX; t++)
-		if ((core->trees[t].to = take_set(core, arena)) == NULL)
-			return false;
+		core->trees[t].to = take_set(core, arena);
 	core->peers = SL_ARENA_TAKE(arena, R, struct sl_peer);
 	core->links = SL_ARENA_TAKE(arena, R, struct sl_link_record);
 	core->readys = SL_ARENA_TAKE(arena, R, struct sl_ready_record);
@@ -158,11 +148,9 @@ static bool take_all(struct sl_core *core, struct sl_arena *arena)
 	core->view.ids = SL_ARENA_TAKE(arena, R, sl_id);
 	core->view.position = SL_ARENA_TAKE(arena, R, uint32_t);
 	core->view.incarnations = SL_ARENA_TAKE(arena, R, uint32_t);
-	if (core->peers == NULL || core->links == NULL || core->readys == NULL || core->digests == NULL ||
-	    core->aborts == NULL || core->edges == NULL || core->view.incarnations == NULL ||
-	    core->view.members == NULL || core->view.ids == NULL || core->view.position == NULL)
-		return false;
-	return take_aborts(core, arena) && take_certificates(core, arena) && take_records(core, arena);
+	take_aborts(core, arena);
+	take_certificates(core, arena);
+	return !arena->full && take_records(core, arena);
 }
 
 struct sl_core *sl_core_init(const struct sl_core_config *config, struct sl_arena *arena)
@@ -173,16 +161,12 @@ struct sl_core *sl_core_init(const struct sl_core_config *config, struct sl_aren
 	core->config = *config;
 	if (!take_all(core, arena) || !sl_seen_open(core, arena))
 		return NULL;
-	size_t bytes = attempt_bytes(config);
-	void *room = sl_arena_take(arena, 1, bytes);
-	if (room == NULL)
+	size_t attempt = attempt_bytes(config), secret = sl_core_secret_bytes(config);
+	sl_arena_init(&core->arena, sl_arena_take(arena, 1, attempt), attempt);
+	sl_arena_init(&core->secrets,
+		      config->secrets != NULL ? config->secrets : sl_arena_take(arena, 1, secret), secret);
+	if (arena->full)
 		return NULL;
-	sl_arena_init(&core->arena, room, bytes);
-	bytes = sl_core_secret_bytes(config);
-	void *secrets = config->secrets != NULL ? config->secrets : sl_arena_take(arena, 1, bytes);
-	if (secrets == NULL)
-		return NULL;
-	sl_arena_init(&core->secrets, secrets, bytes);
 	core->committed = config->committed;
 	memcpy(core->previous, config->previous, SL_HASH_BYTES);
 	if (config->certificate != NULL && sl_certificate_fits(core, config->certificate->round))

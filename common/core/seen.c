@@ -92,7 +92,7 @@ bool sl_seen_open(struct sl_core *core, struct sl_arena *arena)
 	core->sums =
 		sl_arena_take(arena, 1, sizeof *core->sums + core->sums_room * sizeof *core->sums->members);
 	core->atoms = SL_ARENA_TAKE(arena, core->sums_room, struct sl_seen_atom);
-	if (core->sums == NULL || core->atoms == NULL)
+	if (arena->full)
 		return false;
 	core->sums->count = core->config.roster_size;
 	for (uint32_t i = 0; i < core->config.roster_size; i++)

@@ -271,9 +271,8 @@ struct sl_attempt_state {
 	uint64_t *split_to;  /* links over which they are shown */
 	uint8_t readys_hash[SL_HASH_BYTES];    /* of all Readys; zeros: some are missing */
 	uint8_t (*said_readys)[SL_HASH_BYTES]; /* by position: that of others, as they said; zeros: not yet */
-	bool bad;		 /* a deposit or key share that is kept here is not what its owner signed */
-	struct sl_ready *readys; /* by position */
-	bool *ready_here;	 /* by position */
+	struct sl_ready *readys;	       /* by position */
+	bool *ready_here;		       /* by position */
 	uint32_t ready_count;
 	uint8_t *view_bytes; /* the view as on disk, view_size bytes */
 	size_t view_size;

@@ -304,7 +304,7 @@ static bool above_ids(struct sl_core *core, const struct sl_view *view)
 	return false;
 }
 
-static bool room_for_recovery(struct sl_core *core, const struct sl_view *view)
+static void take_recovery(struct sl_core *core, const struct sl_view *view)
 {
 	struct sl_arena *arena = &core->arena;
 	core->at.readys = SL_ARENA_TAKE(arena, view->n, struct sl_ready);
@@ -315,23 +315,17 @@ static bool room_for_recovery(struct sl_core *core, const struct sl_view *view)
 	core->at.holders = SL_ARENA_TAKE(arena, view->n, struct sl_holder);
 	core->at.slots = SL_ARENA_TAKE(arena, view->n, enum sl_slot);
 	core->at.held = SL_ARENA_TAKE(arena, sl_core_held_bytes(view), uint8_t);
-	bool room = core->at.readys != NULL && core->at.holders != NULL && core->at.slots != NULL &&
-		    core->at.held != NULL && core->at.ready_here != NULL && core->at.said_readys != NULL &&
-		    core->at.split_to != NULL;
-	for (uint32_t i = 0; room && i < view->n; i++) {
+	for (uint32_t i = 0; !arena->full && i < view->n; i++) {
 		struct sl_holder *holder = &core->at.holders[i];
 		holder->held = SL_ARENA_TAKE(arena, sl_core_held_bytes(view), uint8_t);
 		holder->keys = SL_ARENA_TAKE(arena, sl_core_held_bytes(view), uint8_t);
 		holder->keys_sent = SL_ARENA_TAKE(arena, sl_core_held_bytes(view), uint8_t);
 		holder->to = SL_ARENA_TAKE(arena, sl_core_words(core), uint64_t);
-		room = holder->held != NULL && holder->keys != NULL && holder->keys_sent != NULL &&
-		       holder->to != NULL;
 	}
-	return room;
 }
 
 /* Keys and key shares: those received, and openings. */
-static bool room_for_keys(struct sl_core *core, const struct sl_view *view)
+static void take_keys(struct sl_core *core, const struct sl_view *view)
 {
 	struct sl_arena *arena = &core->arena;
 	struct sl_attempt_state *at = &core->at;
@@ -339,8 +333,8 @@ static bool room_for_keys(struct sl_core *core, const struct sl_view *view)
 	at->secrets = SL_ARENA_TAKE(&core->secrets, 1, struct sl_secrets);
 	at->keys = sl_arena_take(&core->secrets, view->n, SL_KEY_BYTES);
 	struct sl_held_share *shares = SL_ARENA_TAKE(&core->secrets, view->degree, struct sl_held_share);
-	if (shares == NULL)
-		return false;
+	if (core->secrets.full)
+		return;
 	at->secrets->count = view->degree;
 	at->secrets->shares = shares;
 	at->claimed = SL_ARENA_TAKE(arena, view->n, bool);
@@ -349,42 +343,34 @@ static bool room_for_keys(struct sl_core *core, const struct sl_view *view)
 	at->combine = sl_arena_take(arena, view->n, SL_KEY_SHARE_BYTES);
 	at->opening_count = (uint32_t)sl_view_openings_max(view->n);
 	at->openings = SL_ARENA_TAKE(arena, at->opening_count, struct sl_opened);
-	bool room = at->claimed != NULL && at->known != NULL && at->combine_ids != NULL &&
-		    at->combine != NULL && at->openings != NULL;
-	for (uint32_t k = 0; room && k < at->opening_count; k++) {
+	for (uint32_t k = 0; !arena->full && k < at->opening_count; k++) {
 		at->openings[k].origin = SL_NOBODY;
 		at->openings[k].sent = SL_ARENA_TAKE(arena, sl_core_words(core), uint64_t);
-		room = at->openings[k].sent != NULL;
 	}
-	return room;
 }
 
-static bool room_for_check(struct sl_core *core, const struct sl_view *view)
+static void take_check(struct sl_core *core, const struct sl_view *view)
 {
 	struct sl_arena *arena = &core->arena;
 	struct sl_attempt_state *at = &core->at;
 	at->points = sl_view_points(view);
 	at->challenges = sl_arena_take(arena, view->n, SL_KEY_BYTES);
-	at->challenge_here = SL_ARENA_TAKE(arena, 2 * view->n, bool);
+	at->challenge_here = SL_ARENA_TAKE(arena, view->n, bool);
 	at->phi = SL_ARENA_TAKE(arena, 2 * (size_t)view->n * at->points, uint64_t);
 	at->signers = sl_arena_take(arena, view->n, sizeof *at->signers);
-	at->own_values = SL_ARENA_TAKE(arena, (size_t)(view->degree + 3) * at->points, uint64_t);
+	at->own_values = SL_ARENA_TAKE(arena, (size_t)(view->degree + 2) * at->points, uint64_t);
 	at->check_to = SL_ARENA_TAKE(arena, view->n, uint64_t *);
-	bool room = at->challenges != NULL && at->challenge_here != NULL && at->phi != NULL &&
-		    at->signers != NULL && at->own_values != NULL && at->check_to != NULL;
-	for (uint32_t i = 0; room && i < view->n; i++) {
+	at->said = SL_ARENA_TAKE(arena, at->points, uint64_t);
+	at->checksum_here = SL_ARENA_TAKE(arena, view->n, bool);
+	for (uint32_t i = 0; !arena->full && i < view->n; i++) {
 		at->signers[i][0] = at->signers[i][1] = SL_NOBODY;
-		room = (at->check_to[i] = SL_ARENA_TAKE(arena, sl_core_words(core), uint64_t)) != NULL;
+		at->check_to[i] = SL_ARENA_TAKE(arena, sl_core_words(core), uint64_t);
 	}
-	if (!room)
-		return false;
-	at->checksum_here = at->challenge_here + view->n;
-	at->said = at->own_values + (size_t)(view->degree + 2) * at->points;
 	memset(core->disputed, 0, sl_core_set_bytes(core));
-	return true;
 }
 
-static bool room_for_attempt(struct sl_core *core, struct sl_view *view)
+/* Take the memory of an attempt. Return false if there is too little. */
+static bool take_attempt(struct sl_core *core, struct sl_view *view)
 {
 	struct sl_arena *arena = &core->arena;
 	core->at =
@@ -397,14 +383,12 @@ static bool room_for_attempt(struct sl_core *core, struct sl_view *view)
 	view->up = SL_ARENA_TAKE(arena, view->degree, uint64_t);
 	view->down = SL_ARENA_TAKE(arena, view->degree, uint64_t);
 	view->keeper = SL_ARENA_TAKE(arena, view->n, uint32_t);
-	bool room = core->at.iteration != NULL && core->at.have != NULL && core->at.busy != NULL &&
-		    core->exchange != NULL && view->up != NULL && view->down != NULL && view->keeper != NULL;
-	for (uint32_t r = 0; room && r < view->degree; r++) {
+	for (uint32_t r = 0; !arena->full && r < view->degree; r++)
 		core->exchange[r].states_in = SL_ARENA_TAKE(arena, chunks, uint64_t);
-		room = core->exchange[r].states_in != NULL;
-	}
-	return room && room_for_keys(core, view) && room_for_check(core, view) &&
-	       room_for_recovery(core, view);
+	take_keys(core, view);
+	take_check(core, view);
+	take_recovery(core, view);
+	return !arena->full && !core->secrets.full;
 }
 
 static void find_neighbours(struct sl_core *core, struct sl_view *view)
@@ -427,7 +411,7 @@ static bool finish_view(struct sl_core *core, struct sl_view *view)
 	view->engine = (enum sl_engine)view->agreed.mixing;
 	view->steps = 0; /* until the graph is analysed; a view from disk is not */
 	find_neighbours(core, view);
-	return room_for_attempt(core, view) && hash_view(core, view);
+	return take_attempt(core, view) && hash_view(core, view);
 }
 
 static int refused(struct sl_core *core, enum sl_reason reason)
