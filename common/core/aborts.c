@@ -164,7 +164,7 @@ void sl_aborts_durable(struct sl_core *core, uint32_t says, sl_attempt a)
 		return;
 	}
 	ar->abort = set->aborts[self];
-	sl_relay_own_abort(core);
+	sl_relay_record(core, &ar->record, self);
 }
 
 void sl_aborts_sign(struct sl_core *core, uint32_t says, sl_attempt a, const struct sl_ready *own)
@@ -216,7 +216,7 @@ void sl_aborts_show_all(struct sl_core *core, sl_attempt a)
 
 /* Each peer that is open in an attempt below the own, and has shown its Ready, is told that the own Ready
  * never comes. */
-void sl_aborts_deny(struct sl_core *core)
+static void deny(struct sl_core *core)
 {
 	for (uint32_t i = 0; core->a > 1 && i < core->config.roster_size; i++) {
 		const struct sl_ready_record *rr = &core->readys[i];
@@ -233,6 +233,22 @@ void sl_aborts_deny(struct sl_core *core)
 		else
 			sl_aborts_own(core, SL_ABORT_PROMISES, a, NULL);
 	}
+}
+
+void sl_aborts_pending(struct sl_core *core)
+{
+	bool free = core->phase == SL_PHASE_TRAIN || core->phase == SL_PHASE_DISCOVER;
+	bool committed = core->phase == SL_PHASE_COMMIT || core->phase == SL_PHASE_CATCHUP ||
+			 core->phase == SL_PHASE_DONE; /* too late */
+	if (committed || sl_core_abstains(core))
+		return;
+	deny(core);
+	if (core->pending_abort <= core->aborted || core->pending_abort >= SL_ATTEMPTS_MAX)
+		return;
+	if (free && core->a <= core->pending_abort)
+		core->a = core->pending_abort + 1;
+	if (core->a > core->pending_abort && sl_aborts_may_deny(core, core->pending_abort))
+		sl_aborts_own(core, SL_ABORT_PROMISES, core->pending_abort, NULL);
 }
 
 /* --- the present attempt --- */

@@ -47,5 +47,6 @@ void sl_aborts_pass(struct sl_core *core, uint32_t from, const struct sl_abort *
 void sl_aborts_show(struct sl_core *core, uint32_t peer);
 /* Send the Aborts of attempt `a` to all linked peers that are open in it. */
 void sl_aborts_show_all(struct sl_core *core, sl_attempt a);
-/* Abort earlier attempts in which linked peers are open and wait for the own Ready, which they never got. */
-void sl_aborts_deny(struct sl_core *core);
+/* Abort earlier attempts in which linked peers are open and wait for the own Ready, which they never got;
+ * record the pending abort as soon as this learner is in a later attempt or in none. */
+void sl_aborts_pending(struct sl_core *core);

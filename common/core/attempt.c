@@ -187,7 +187,10 @@ void sl_attempt_lost(struct sl_core *core, uint32_t peer)
 		sl_attempt_fail_by(core, peer, SL_REASON_LINK, false);
 }
 
-void sl_attempt_split(struct sl_core *core, uint32_t peer)
+bool sl_attempt_split(struct sl_core *core)
 {
-	sl_attempt_fail_by(core, peer, SL_REASON_READYS, false);
+	if (core->at.split_from == SL_NOBODY)
+		return false;
+	sl_attempt_fail_by(core, core->at.split_from, SL_REASON_READYS, false);
+	return true;
 }

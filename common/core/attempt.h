@@ -22,8 +22,8 @@ void sl_attempt_stalled(struct sl_core *core);
 struct sl_report *sl_attempt_abort(struct sl_core *core, enum sl_reason reason, bool refused);
 /* The `lost` of SHARE and MIX: fail the attempt if `peer` is a neighbour in the view. */
 void sl_attempt_lost(struct sl_core *core, uint32_t peer);
-/* The `split` of MIX and CHECK: recover. */
-void sl_attempt_split(struct sl_core *core, uint32_t peer);
+/* In MIX and CHECK: recover if participants hold other Readys, and return true. */
+bool sl_attempt_split(struct sl_core *core);
 /* The round has used all attempt numbers: stop. */
 void sl_attempt_exhausted(struct sl_core *core);
 /* End an attempt, however far it got, and go on to the next one: with the same model, or with a new one if

@@ -96,9 +96,9 @@ static void show_digests(struct sl_core *core, const uint64_t *to, bool all)
 	}
 }
 
-void sl_certificate_linked(struct sl_core *core, uint32_t peer)
+void sl_certificate_sign(struct sl_core *core, const uint64_t *to)
 {
-	show_digests(core, sl_core_only(core, peer), false);
+	show_digests(core, to, false);
 }
 
 void sl_certificate_hello(struct sl_core *core, uint32_t peer)
@@ -106,11 +106,6 @@ void sl_certificate_hello(struct sl_core *core, uint32_t peer)
 	const struct sl_peer *p = &core->peers[peer];
 	if (p->status == SL_PEER_STATUS_OPEN && p->t == core->last.certificate.t)
 		show_digests(core, sl_core_only(core, peer), true);
-}
-
-void sl_certificate_complete(struct sl_core *core)
-{
-	show_digests(core, core->linked, false);
 }
 
 static void show_chunk(struct sl_core *core, uint32_t peer, uint32_t index)

@@ -10,8 +10,6 @@
 void sl_certificate_begin(struct sl_certificate *certificate, const struct sl_digest *d);
 /* Add the signer of `d`, if it says the same, has not signed yet, and a place is free. */
 void sl_certificate_add(struct sl_certificate *certificate, const struct sl_digest *d);
-/* The certificate has enough signers now: peers that asked before may ask again. */
-void sl_certificate_complete(struct sl_core *core);
 /* Return true if `d` says the same as the certificate. */
 bool sl_certificate_agrees(const struct sl_certificate *certificate, const struct sl_digest *d);
 /* Return true if the stores have room for the members of the Round, which may be of an earlier roster. */
@@ -25,8 +23,9 @@ void sl_certificate_copy(struct sl_certificate_store *store, const struct sl_cer
  * the `forgetful` of its Round. */
 uint32_t sl_certificate_need(const struct sl_core *core, const struct sl_round_head *round);
 
-/* Send the own digest over the link to `peer`, which has come up: the last one may have lost it. */
-void sl_certificate_linked(struct sl_core *core, uint32_t peer);
+/* Send the own digest to `to`: over a link that came up, since the last one may have lost it; over all, since
+ * there are enough signers now, and peers that asked before may ask again. */
+void sl_certificate_sign(struct sl_core *core, const uint64_t *to);
 /* A Hello of `peer` came: if it is open in the last committed round, the digests may be all that it lacks. */
 void sl_certificate_hello(struct sl_core *core, uint32_t peer);
 /* Answer a request for the last result. */

@@ -304,6 +304,8 @@ static bool may_compute(const struct sl_core *core)
 bool sl_check_advance(struct sl_core *core)
 {
 	struct sl_attempt_state *at = &core->at;
+	if (sl_attempt_split(core))
+		return true;
 	if (at->fixed && !at->challenge_here[core->view.self] && sl_split_excluded(core))
 		reveal(core);
 	if (may_compute(core)) {

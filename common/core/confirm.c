@@ -118,7 +118,7 @@ static void take_late(struct sl_core *core, const struct sl_digest *digest)
 	bool few = last->count < need;
 	sl_certificate_add(last, digest);
 	if (few && last->count >= need)
-		sl_certificate_complete(core);
+		sl_certificate_sign(core, core->linked);
 }
 
 /* Return true if the digest is one of the last committed view. */

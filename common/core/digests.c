@@ -22,12 +22,13 @@ uint64_t sl_digests_count(const struct sl_core *core, const uint8_t *digest)
 
 void sl_digests_sign(struct sl_core *core)
 {
-	struct sl_digest *own = &core->digests[core->config.self].digest;
+	struct sl_digest_record *record = &core->digests[core->config.self];
+	struct sl_digest *own = &record->digest;
 	*own = (struct sl_digest){.id = core->config.ids[core->config.self], .t = core->t, .a = core->a};
 	memcpy(own->key, core->config.key, SL_KEY_BYTES);
 	memcpy(own->view, core->view.h, SL_HASH_BYTES);
 	memcpy(own->digest, core->at.digest, SL_HASH_BYTES);
-	sl_relay_own_digest(core);
+	sl_relay_record(core, &record->record, core->config.self);
 }
 
 bool sl_digests_take(struct sl_core *core, uint32_t from, const struct sl_digest *digest)

@@ -1,6 +1,5 @@
 #include "common/core/flood.h"
 
-#include "common/core/abort.h"
 #include "common/core/aborts.h"
 #include "common/core/conflict.h"
 #include "common/core/agree.h"
@@ -176,6 +175,24 @@ void sl_flood_link_state(struct sl_core *core, uint32_t from, const struct sl_me
 	heed_attempt(core, signer, state);
 }
 
+/* The view of an unknown attempt may contain an earlier incarnation. It sent no Ready, since that would be on
+ * record. */
+static void heed_unknown(struct sl_core *core, const struct sl_ready *ready)
+{
+	bool known = (core->view_checked && core->view.a == ready->a) || ready->a <= core->aborted ||
+		     !sl_aborts_may_deny(core, ready->a);
+	if (core->t != core->started || ready->t != core->t || known ||
+	    sl_allowance_jumps(core, sl_core_index(core, ready->id), ready->a))
+		return;
+	core->pending_abort = ready->a > core->pending_abort ? ready->a : core->pending_abort;
+	core->seen = ready->a > core->seen ? ready->a : core->seen;
+	bool busy = core->phase == SL_PHASE_AGREE || core->phase == SL_PHASE_SHARE;
+	if (!busy || core->a >= core->pending_abort)
+		return; /* equal: the Ready may be of the view that is about to be agreed on */
+	sl_attempt_fail_by(core, sl_core_index(core, ready->id), SL_REASON_SUPERSEDED, false)->why.attempt.a =
+		core->pending_abort;
+}
+
 void sl_flood_ready(struct sl_core *core, uint32_t from, const struct sl_message *message)
 {
 	const struct sl_ready *ready = &message->ready;
@@ -186,7 +203,7 @@ void sl_flood_ready(struct sl_core *core, uint32_t from, const struct sl_message
 		sl_state_loss_ready(core, from, ready);
 		return;
 	}
-	sl_abort_unknown(core, ready);
+	heed_unknown(core, ready);
 	struct sl_ready_record *rr = &core->readys[signer];
 	sl_conflict_ready(core, signer, ready);
 	sl_split_ready(core, signer, ready);
@@ -200,6 +217,19 @@ void sl_flood_ready(struct sl_core *core, uint32_t from, const struct sl_message
 	rr->ready = *ready;
 	sl_relay_record(core, &rr->record, from);
 	sl_ready_heard(core, signer);
+}
+
+/* `signer` never releases attempt `a` of round t. */
+static void heed_abort(struct sl_core *core, uint32_t signer, sl_attempt a)
+{
+	bool here = core->view_checked && a == core->view.a && core->view.position[signer] != UINT32_MAX;
+	bool ends =
+		core->phase == SL_PHASE_SHARE || core->phase == SL_PHASE_MIX; /* READY, RECOVER: advance */
+	if (!here)
+		return;
+	core->at.progress = core->now;
+	if (ends)
+		sl_attempt_fail_by(core, signer, SL_REASON_ABORTED, true);
 }
 
 void sl_flood_abort(struct sl_core *core, uint32_t from, const struct sl_message *message)
@@ -225,5 +255,5 @@ void sl_flood_abort(struct sl_core *core, uint32_t from, const struct sl_message
 	if (news != 0 && age <= 0)
 		sl_aborts_pass(core, from, abort_record); /* the flood goes on with the latest of a signer */
 	if ((news & SL_ABORT_UNRELEASED) != 0)
-		sl_abort_heard(core, signer, abort_record->a);
+		heed_abort(core, signer, abort_record->a);
 }

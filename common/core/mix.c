@@ -165,6 +165,8 @@ static void report_mixed(struct sl_core *core)
 
 bool sl_mix_advance(struct sl_core *core)
 {
+	if (sl_attempt_split(core))
+		return true;
 	engine_of(core)->step(core);
 	if (core->at.finished == core->view.state_chunks) {
 		report_mixed(core);

@@ -46,8 +46,8 @@ void sl_penalty_none(struct sl_core *core);
 /* Peer `i` has taken part in the round that is committed. Unless it failed in this round, it is wanted again,
  * and one failure is forgotten. */
 void sl_penalty_clear(struct sl_core *core, uint32_t i);
-/* A window closes without the peers of `late`: a peer that is behind, or says nothing, costs one deadline, not
- * one in each round. */
+/* A window closes without the peers of `late`: a peer that is behind, or says nothing, costs one deadline,
+ * not one in each round. */
 void sl_penalty_late(struct sl_core *core, const uint64_t *late);
 /* DISCOVER looks at the peers: find those that have come to this round, and set core->unwanted, those
  * with a penalty that are left out. Those with the fewest points are taken in again until a quorum of ready

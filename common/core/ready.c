@@ -99,7 +99,7 @@ void sl_ready_commitment(struct sl_core *core, const struct sl_job_result *resul
 void sl_ready_prepared(struct sl_core *core)
 {
 	core->at.prepared = true;
-	sl_relay_own_ready(core);
+	sl_relay_record(core, &core->readys[core->config.self].record, core->config.self);
 }
 
 /* --- what is kept here --- */
@@ -280,8 +280,8 @@ bool sl_ready_advance(struct sl_core *core)
 	core->at.unmixable |= kept == BAD;
 	if (all && kept != PENDING) {
 		sl_split_begin(core);
-		if (sl_split_from(core) != SL_NOBODY && may_abort(core))
-			sl_attempt_fail_by(core, sl_split_from(core), SL_REASON_READYS, true);
+		if (core->at.split_from != SL_NOBODY && may_abort(core))
+			sl_attempt_fail_by(core, core->at.split_from, SL_REASON_READYS, true);
 		else
 			release(core);
 		return true;
@@ -315,8 +315,6 @@ void sl_ready_released(struct sl_core *core)
 		sl_attempt_fail(core, SL_REASON_RESTARTED, false);
 	else if (aborted != SL_NOBODY)
 		sl_attempt_fail_by(core, aborted, SL_REASON_ABORTED, false);
-	else if (sl_split_from(core) != SL_NOBODY)
-		sl_attempt_fail_by(core, sl_split_from(core), SL_REASON_READYS, false);
 	else
 		sl_move_to(core, SL_PHASE_MIX);
 }

@@ -293,10 +293,10 @@ static void say_stuck(struct sl_core *core)
 		at->all_stuck = 0;
 		return;
 	}
-	if (!at->stuck && !at->signs && !at->digested) {
+	bool said = (core->marks[core->view.self] & SL_ABORT_STUCK) != 0;
+	if (!said && !at->signs && !at->digested) {
 		sl_aborts_sign(core, SL_ABORT_STUCK, core->view.a, &at->readys[core->view.self]);
 		core->marks[core->view.self] |= SL_ABORT_STUCK;
-		at->stuck = true;
 	}
 	struct votes votes = count_votes(core);
 	if (!all_are_stuck(core, &votes))

@@ -43,21 +43,6 @@ void sl_relay_own_link_state(struct sl_core *core, const uint64_t *candidates)
 	sl_relay_record(core, &lr->record, core->config.self);
 }
 
-void sl_relay_own_ready(struct sl_core *core)
-{
-	sl_relay_record(core, &core->readys[core->config.self].record, core->config.self);
-}
-
-void sl_relay_own_digest(struct sl_core *core)
-{
-	sl_relay_record(core, &core->digests[core->config.self].record, core->config.self);
-}
-
-void sl_relay_own_abort(struct sl_core *core)
-{
-	sl_relay_record(core, &core->aborts[core->config.self].record, core->config.self);
-}
-
 void sl_relay_now(struct sl_core *core, struct sl_record *record)
 {
 	record->since = core->now >= core->config.relay_ms ? core->now - core->config.relay_ms : 0;

@@ -5,14 +5,11 @@
 
 #include "common/core/state.h"
 
-/* Note that `record` was replaced by one that came over the link to `from`. */
-void sl_relay_record(struct sl_core *core, struct sl_record *record, uint32_t from);
-/* Flood an own link state with these candidates; the own Ready, Digest, Abort: as they stand in the records.
+/* Flood `record`, which was replaced by one that came over the link to `from`; the own index: from no link.
  */
+void sl_relay_record(struct sl_core *core, struct sl_record *record, uint32_t from);
+/* Flood an own link state with these candidates. */
 void sl_relay_own_link_state(struct sl_core *core, const uint64_t *candidates);
-void sl_relay_own_ready(struct sl_core *core);
-void sl_relay_own_digest(struct sl_core *core);
-void sl_relay_own_abort(struct sl_core *core);
 /* Relay the record of `signer` at once: others wait for it. */
 void sl_relay_now(struct sl_core *core, struct sl_record *record);
 /* Return true if a link state is passed on: it is of this round or a later one, or has no candidates and only

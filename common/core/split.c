@@ -96,11 +96,6 @@ void sl_split_ready(struct sl_core *core, uint32_t signer, const struct sl_ready
 	sl_emit_participants(core, at->split_to, SL_NOBODY, signer, &other, false);
 }
 
-uint32_t sl_split_from(const struct sl_core *core)
-{
-	return core->at.split_from;
-}
-
 bool sl_split_divides(const struct sl_core *core)
 {
 	bool divides = false;

@@ -12,9 +12,6 @@ void sl_split_heard(struct sl_core *core, uint32_t peer, const uint8_t *readys);
 /* Compare a Ready of `signer` with the one of the present attempt. If they differ, `signer` has signed two:
  * show the participants both, so that they find this, too. */
 void sl_split_ready(struct sl_core *core, uint32_t signer, const struct sl_ready *ready);
-/* Return a participant that has signed two Readys, or a peer that says that it has other Readys than this
- * learner, or SL_NOBODY. */
-uint32_t sl_split_from(const struct sl_core *core);
 /* Return true if one participant was seen to sign two Readys, and another one holds the other, or has given
  * the attempt up. */
 bool sl_split_divides(const struct sl_core *core);

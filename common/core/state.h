@@ -26,7 +26,6 @@
  *    mix             MIX; a file for each engine: mix_exchange (exact, metropolis), mix_forest
  *    split           participants that hold other Readys
  *    deposit         the slots of the state file, checked against the Readys
- *    abort           effect of other learners' Aborts, and of pending aborts, on the attempt
  *    close           the end of an attempt by a certificate
  *    attempt         the end of an attempt
  *    aborts          the Aborts of the round, by attempt
@@ -71,8 +70,6 @@ struct sl_phase_row {
 	struct sl_report *(*fail)(struct sl_core *core, enum sl_reason reason, bool refused);
 	/* React to the fall of the link to `peer`. */
 	void (*lost)(struct sl_core *core, uint32_t peer);
-	/* React to participants that hold other Readys; `peer`: split_from. */
-	void (*split)(struct sl_core *core, uint32_t peer);
 	/* The entry that the phase waits for, and what follows once it is on disk. */
 	enum sl_persist_kind record;
 	void (*durable)(struct sl_core *core);
@@ -260,7 +257,6 @@ struct sl_attempt_state {
 				recover */
 	bool aborted;	     /* this learner has aborted the attempt after its Ready: it is bound */
 	bool given_up;	     /* .. signs no Digest of it */
-	bool stuck;	     /* .. has said that nothing of it comes any more */
 	sl_ms all_stuck;     /* since then all are stuck (§9.2); 0: they are not */
 	bool signs;	     /* .. signs a Digest of it as soon as SIGNS is durable */
 	bool digested;	     /* .. may have signed it */

@@ -1,7 +1,6 @@
 /* The entry point: one event in, the actions it leads to out. */
 #include <assert.h>
 
-#include "common/core/abort.h"
 #include "common/core/aborts.h"
 #include "common/core/state_loss.h"
 #include "common/core/agree.h"
@@ -104,7 +103,7 @@ static void link_up(struct sl_core *core, uint32_t peer)
 	sl_have_link(core, peer);
 	sl_state_loss_remind(core, peer);
 	sl_emit_hello(core, sl_core_only(core, peer));
-	sl_certificate_linked(core, peer);
+	sl_certificate_sign(core, sl_core_only(core, peer));
 	if (core->links[peer].record.present) /* it may sign no other link state before something changes */
 		sl_model_tell(core, peer);
 }
@@ -356,12 +355,9 @@ static void advance(struct sl_core *core, bool more)
 {
 	bool moved = true;
 	while (moved && !core->stopped) {
-		sl_abort_pending(core);
-		const struct sl_phase_row *row = &core->phases[core->phase];
-		bool split = row->split != NULL && sl_split_from(core) != SL_NOBODY;
-		if (split)
-			row->split(core, sl_split_from(core));
-		moved = split || (row->advance != NULL && row->advance(core));
+		sl_aborts_pending(core);
+		bool (*take)(struct sl_core * core) = core->phases[core->phase].advance;
+		moved = take != NULL && take(core);
 	}
 	if (!core->stopped && !more)
 		sl_relay_pump(core);
