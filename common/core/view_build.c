@@ -67,14 +67,6 @@ static uint32_t component(struct sl_core *core, uint32_t *queue, uint32_t *posit
 	return count;
 }
 
-static bool any(const struct sl_core *core, const uint64_t *set)
-{
-	uint64_t all = 0;
-	for (size_t w = 0; w < sl_core_words(core); w++)
-		all |= set[w];
-	return all != 0;
-}
-
 static void number_members(struct sl_core *core, struct sl_view *view)
 {
 	uint32_t n = 0;
@@ -414,17 +406,11 @@ static bool finish_view(struct sl_core *core, struct sl_view *view)
 	return take_attempt(core, view) && hash_view(core, view);
 }
 
-static int refused(struct sl_core *core, enum sl_reason reason)
-{
-	sl_attempt_fail(core, reason, true);
-	return SL_ERR_REFUSED;
-}
-
 /* Find the participants and what they agree on, without core->excluded. */
 static int find_participants(struct sl_core *core, struct sl_view *view)
 {
 	view->n = component(core, view->members, view->position);
-	if (any(core, core->missing))
+	if (sl_bit_count(core->missing, sl_core_words(core)) > 0)
 		return SL_PENDING;
 	number_members(core, view);
 	agree_on_parameters(core, view);
@@ -457,8 +443,10 @@ static int build(struct sl_core *core)
 	if (rc != SL_OK)
 		return rc;
 	report_left_out(core, view);
-	if (build_graph(core, view) != SL_OK || !finish_view(core, view))
-		return refused(core, SL_REASON_MEMORY);
+	if (build_graph(core, view) != SL_OK || !finish_view(core, view)) {
+		sl_attempt_fail(core, SL_REASON_MEMORY, true);
+		return SL_ERR_REFUSED;
+	}
 	core->view_built = true;
 	return SL_OK;
 }
@@ -467,7 +455,7 @@ static int build(struct sl_core *core)
 static int leave_out_atoms(struct sl_core *core)
 {
 	component(core, core->view.members, core->view.position);
-	bool whole = !any(core, core->missing);
+	bool whole = sl_bit_count(core->missing, sl_core_words(core)) == 0;
 	if (whole)
 		sl_seen_leave_out(core);
 	if (!sl_bit(core->excluded, core->config.self))
