@@ -339,22 +339,7 @@ TEST(two_holders)
 	driver_free(p);
 }
 
-/* A keeper that offers a false deposit again and again: it is asked, and keeps nobody from being stuck. */
-TEST(a_deposit_is_news_twice)
-{
-	struct driver *p = by_forest(4);
-	for (int time = 0; time < 4; time++)
-		play(p, "have 1 from 2 -> request t1 0 of 2 to 2\n"
-			"deadline +9000\n"
-			"deposit 0 of 2 from 2 -> compute fetch, compute check\n"
-			"fetch done\n"
-			"check failed");
-	play(p, "deadline +1999 ->\n"
-		"deadline +1 -> stuck of 1 a1 to 2 3");
-	driver_free(p);
-}
-
-/* .. and a chunk of another deposit, or of none that was asked for, is not taken. */
+/* A chunk of another deposit, or of none that was asked for, is not taken. */
 CASE(a_deposit_of_another_owner, by_forest(4),
      "have 1 2 from 2 -> request t1 0 of 2 to 2\n"
      "deposit 0 of 3 from 2 -> drop\n"
