@@ -14,8 +14,7 @@ struct sl_arena {
 	size_t size;
 	size_t used;
 	size_t most; /* bytes from base on that were ever given out */
-	bool full;   /* a piece did not fit, since it was begun or reset: its takers may look once, at the end
-		      */
+	bool full;   /* since the start or a reset a piece did not fit: takers may look once, at the end */
 };
 
 /* Start an arena in the `size` bytes at `base`, which the caller owns. */

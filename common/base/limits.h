@@ -80,8 +80,8 @@
 #define SL_ITERATIONS_MAX 1000000u /* K: a line of 1,000 learners needs about 10^7 and is refused */
 
 #define SL_SPREADS_MAX 100u /* measured spreads of the states of one attempt (metropolis) */
-#define SL_ACTIONS_MAX                                                                                       \
-	(SL_LEARNERS_MAX + 512u) /* of one step: the digests of a certificate fit; a flood goes on */
+/* Of one step: the digests of a certificate fit; a flood that needs more continues in the next. */
+#define SL_ACTIONS_MAX (SL_LEARNERS_MAX + 512u)
 #define SL_ERROR_BYTES 512u
 
 static_assert(SL_CHUNK_ELEMENTS % 8 == 0, "a packed chunk ends at a byte");

@@ -12,8 +12,11 @@ static const struct {
 	uint32_t points;
 	bool excused;
 } faults[SL_FAULTS] = {
-	[SL_FAULT_EXCUSABLE] = {1, true}, [SL_FAULT_OWED] = {1, false},
-	[SL_FAULT_LIED] = {3, false},	  [SL_FAULT_LATE] = {0, false}, /* it is not waited for */
+	[SL_FAULT_EXCUSABLE] = {1, true},
+	[SL_FAULT_OWED] = {1, false},
+	[SL_FAULT_LIED] = {3, false},
+	/* it is not waited for */
+	[SL_FAULT_LATE] = {0, false},
 	[SL_FAULT_MUTE] = {0, false},
 };
 

@@ -356,8 +356,8 @@ static void advance(struct sl_core *core, bool more)
 	bool moved = true;
 	while (moved && !core->stopped) {
 		sl_aborts_pending(core);
-		bool (*take)(struct sl_core * core) = core->phases[core->phase].advance;
-		moved = take != NULL && take(core);
+		const struct sl_phase_row *row = &core->phases[core->phase];
+		moved = row->advance != NULL && row->advance(core);
 	}
 	if (!core->stopped && !more)
 		sl_relay_pump(core);

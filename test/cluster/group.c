@@ -1,5 +1,6 @@
 #include "test/cluster/group.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -135,4 +136,12 @@ void group_printed(const struct cluster *c, const char *text)
 	process_read(path, said, sizeof said);
 	if (strstr(said, text) == NULL)
 		fail_msg("no '%s' in: %s", text, said);
+}
+
+void group_die_in_attempt(struct cluster *c, uint32_t i)
+{
+	cluster_signal(c, i, SIGTERM);
+	assert_int_equal(cluster_wait(c, i), 0);
+	cluster_start_failing(c, i, "after-released:2");
+	assert_int_equal(cluster_wait(c, i), 128 + SIGKILL);
 }

@@ -30,6 +30,8 @@ void group_join(struct cluster *c, uint32_t i);
 void group_rounds(struct cluster *c, uint32_t i, int more);
 /* The same for learners 1 .. n, as far as they run. */
 void group_all_rounds(struct cluster *c, uint32_t n, int more);
+/* Have learner i die in an attempt, once it is released. */
+void group_die_in_attempt(struct cluster *c, uint32_t i);
 /* Make a group of n learners that join at the same time. */
 void group_create_all(struct cluster *c, uint32_t machines, uint32_t n, const char *more);
 /* Expect `text` in the file `said` of the run folder. */

@@ -100,10 +100,7 @@ CLUSTER_TEST_NIGHTLY(asks_when_it_has_no_links)
 CLUSTER_TEST(removed_while_another_was_in_an_attempt)
 {
 	group_create_all(c, 5, 5, "--set stall_timeout=4");
-	cluster_signal(c, 2, SIGTERM);
-	assert_int_equal(cluster_wait(c, 2), 0);
-	cluster_start_failing(c, 2, "after-released:2");
-	assert_int_equal(cluster_wait(c, 2), 128 + SIGKILL);
+	group_die_in_attempt(c, 2);
 	group_done(c, "group remove learner-03 --folder learner-01");
 	assert_int_equal(cluster_wait(c, 3), 2);
 	cluster_expect(c, 1, "committed: 3 learners");

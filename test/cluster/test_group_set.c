@@ -77,10 +77,7 @@ CLUSTER_TEST(rounds_changed_at_the_end)
 CLUSTER_TEST(settings_changed_while_a_learner_was_in_an_attempt)
 {
 	group_create_all(c, 5, 5, "--set stall_timeout=4");
-	cluster_signal(c, 2, SIGTERM);
-	assert_int_equal(cluster_wait(c, 2), 0);
-	cluster_start_failing(c, 2, "after-released:2");
-	assert_int_equal(cluster_wait(c, 2), 128 + SIGKILL);
+	group_die_in_attempt(c, 2);
 	group_done(c, "group set forgetful yes quorum 4 rounds 90000 --folder learner-01");
 	expect_status(c, 1, "90000");
 	group_rounds(c, 1, 2);

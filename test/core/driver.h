@@ -88,6 +88,8 @@ struct driver *driver_mix(struct driver *p);
 struct driver *driver_confirm(struct driver *p);
 struct driver *driver_commit(struct driver *p);
 
+/* From the shares of the neighbours 2 and 3, the only ones, to their Readys. */
+void driver_ready_with_2_and_3(struct driver *p);
 /* Up to the own Key in a view of 1, 2 and 3: of four learners, 4 was not linked, and is by then. */
 struct driver *driver_release_without_4(void);
 

@@ -109,15 +109,9 @@ static struct driver *agree_without_4(void)
 	return p;
 }
 
-struct driver *driver_release_without_4(void)
+void driver_ready_with_2_and_3(struct driver *p)
 {
-	struct driver *p = agree_without_4();
-	play(p, "analysis done\n"
-		"encode done\n"
-		"secrets done\n"
-		"share done\n"
-		"link up 4\n"
-		"key share from 2 3\n"
+	play(p, "key share from 2 3\n"
 		"share 0 from 2 3\n"
 		"gather done\n"
 		"gather done\n"
@@ -128,8 +122,19 @@ struct driver *driver_release_without_4(void)
 		"fetch done\n"
 		"commitment done\n"
 		"durable prepared\n"
-		"ready from 2 3\n"
-		"check done\n"
+		"ready from 2 3");
+}
+
+struct driver *driver_release_without_4(void)
+{
+	struct driver *p = agree_without_4();
+	play(p, "analysis done\n"
+		"encode done\n"
+		"secrets done\n"
+		"share done\n"
+		"link up 4");
+	driver_ready_with_2_and_3(p);
+	play(p, "check done\n"
 		"check done\n"
 		"durable released");
 	return p;
