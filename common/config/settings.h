@@ -39,6 +39,8 @@ enum sl_clipping { SL_CLIPPING_ERROR, SL_CLIPPING_CLAMP };
 enum sl_rounded_to_zero { SL_ROUNDED_ERROR, SL_ROUNDED_WARN };
 enum sl_weighting { SL_WEIGHTING_EQUAL, SL_WEIGHTING_SAMPLES };
 enum sl_iterations_rule { SL_ITERATIONS_AT_LEAST, SL_ITERATIONS_EXACTLY };
+enum sl_dp_use { SL_DP_USE_OFF, SL_DP_USE_RECORD, SL_DP_USE_LEARNER };
+enum sl_dp_spent_use { SL_DP_SPENT_END, SL_DP_SPENT_ZEROS };
 enum sl_log_format { SL_LOG_AUTO, SL_LOG_JSON, SL_LOG_TEXT, SL_LOG_JOURNAL };
 
 /* Relative paths are relative to the configuration file's folder; the struct has them resolved. */

@@ -282,6 +282,44 @@ static int check_required(const struct parse *parse, struct sl_error *error)
 	return SL_OK;
 }
 
+/* With differential privacy, each setting that would tell more than the noisy mean is refused. */
+static int check_privacy(const struct parse *parse, struct sl_error *error)
+{
+	const struct sl_settings *s = parse->settings;
+	const bool on = s->dp != SL_DP_USE_OFF, record = s->dp == SL_DP_USE_RECORD;
+	const struct {
+		bool wrong;
+		size_t row;
+		const char *text;
+	} rules[] = {
+		{!on && s->dp_clip > 0, SL_ROW_dp_clip, "dp_clip needs dp: record or dp: learner"},
+		{!on && s->dp_noise > 0, SL_ROW_dp_noise, "dp_noise needs dp: record or dp: learner"},
+		{!on && s->dp_epsilon > 0, SL_ROW_dp_epsilon, "dp_epsilon needs dp: record or dp: learner"},
+		{!on && s->dp_delta > 0, SL_ROW_dp_delta, "dp_delta needs dp: record or dp: learner"},
+		{!record && s->dp_sampling < 1, SL_ROW_dp_sampling, "dp_sampling needs dp: record"},
+		{on && !(s->dp_clip > 0), SL_ROW_dp, "dp needs dp_clip, the largest norm of what is hidden"},
+		{on && !(s->dp_delta > 0), SL_ROW_dp,
+		 "dp needs dp_delta, below one in the number of records (learner: of learners)"},
+		{on && !(s->dp_noise > 0) && !(s->dp_epsilon > 0), SL_ROW_dp,
+		 "dp needs dp_epsilon, the budget, or dp_noise; `starling dp plan` shows what each leads to"},
+		{record && !sl_settings_has_application(s), SL_ROW_trainer,
+		 "dp: record needs trainer: application or exec, a program that clips each record"},
+		{on && s->encoding == SL_ENCODING_PAPER, SL_ROW_encoding, "dp needs encoding: weighted"},
+		{on && (s->weighting == SL_WEIGHTING_SAMPLES || s->max_weight > 1), SL_ROW_weighting,
+		 "dp needs equal weights: the sum of the samples would be told without noise"},
+		{on && s->metrics == SL_METRICS_AGGREGATE, SL_ROW_metrics,
+		 "dp needs metrics: local: means of metrics would be told without noise"},
+		{on && s->decimals != SL_DECIMALS_AUTO, SL_ROW_decimals,
+		 "decimals have no place with dp: the noise decides the quantization step"},
+		{on && s->privacy_check == SL_PRIVACY_WARN, SL_ROW_privacy_check,
+		 "dp needs privacy_check: enforce: else some could see one learner with its own noise alone"},
+	};
+	for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+		if (rules[i].wrong)
+			return fail_at(parse, rules[i].row, error, rules[i].text);
+	return SL_OK;
+}
+
 static int check_together(const struct parse *parse, struct sl_error *error)
 {
 	const struct sl_settings *s = parse->settings;
@@ -302,7 +340,8 @@ static int check_together(const struct parse *parse, struct sl_error *error)
 	if (s->values == SL_VALUES_UPDATE && s->decimals != SL_DECIMALS_AUTO)
 		return fail_at(parse, SL_ROW_decimals, error,
 			       "decimals are those of values: model; values: update has update_bits");
-	if (s->values == SL_VALUES_UPDATE && s->clipping_range != SL_CLIPPING_RANGE_AUTO)
+	bool noisy = s->dp != SL_DP_USE_OFF;
+	if (!noisy && s->values == SL_VALUES_UPDATE && s->clipping_range != SL_CLIPPING_RANGE_AUTO)
 		return fail_at(
 			parse, SL_ROW_clipping_range, error,
 			"clipping_range is that of values: model; with values: update, each tensor has its "
@@ -313,7 +352,7 @@ static int check_together(const struct parse *parse, struct sl_error *error)
 			parse, SL_ROW_decimals, error,
 			"decimals needs clipping_range, the largest absolute value of a model; leave both "
 			"out to average the values exactly");
-	if (sl_settings_has_application(s) && range && !decimals)
+	if (sl_settings_has_application(s) && range && !decimals && !noisy)
 		return fail_at(parse, SL_ROW_clipping_range, error,
 			       "clipping_range needs decimals; leave both out to average the values exactly");
 	if (sl_settings_has_application(s) && s->encoding == SL_ENCODING_PAPER && !decimals)
@@ -329,16 +368,17 @@ static int check_together(const struct parse *parse, struct sl_error *error)
 			 (unsigned long long)s->modulus);
 		return fail_at(parse, SL_ROW_id, error, text);
 	}
-	return SL_OK;
+	return check_privacy(parse, error);
 }
 
 /* Numbers for models, such as decimals, ask for models. The modulus of a number has no room for as many bits
  * as a round may need. */
 static bool leaves_values_open(const struct sl_settings *s)
 {
+	bool numbers = s->decimals != SL_DECIMALS_AUTO || s->clipping_range != SL_CLIPPING_RANGE_AUTO ||
+		       s->modulus != SL_MODULUS_AUTO;
 	return s->values == SL_VALUES_AUTO && s->encoding == SL_ENCODING_WEIGHTED &&
-	       s->decimals == SL_DECIMALS_AUTO && s->clipping_range == SL_CLIPPING_RANGE_AUTO &&
-	       s->modulus == SL_MODULUS_AUTO;
+	       (!numbers || s->dp != SL_DP_USE_OFF);
 }
 
 /* Choose what is auto and follows neither the models nor what the application says. */
@@ -348,7 +388,7 @@ static void resolve(struct sl_settings *s)
 		s->values = s->values == SL_VALUES_AUTO ? SL_VALUES_MODEL : s->values;
 	else if (!sl_settings_has_application(s))
 		s->values = SL_VALUES_UPDATE;
-	if (sl_settings_has_application(s) || s->values == SL_VALUES_UPDATE)
+	if (sl_settings_has_application(s) || s->values == SL_VALUES_UPDATE || s->dp != SL_DP_USE_OFF)
 		return;
 	if (s->decimals == SL_DECIMALS_AUTO)
 		s->decimals = BUILTIN_DECIMALS;

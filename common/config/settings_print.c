@@ -6,11 +6,9 @@
 #define COLUMNS 100u
 
 static const char *const titles[] = {
-	[SL_GROUP_FILES] = "Identity and files",
-	[SL_GROUP_ROUND] = "The round",
-	[SL_GROUP_TIMEOUTS] = "Neighbours and timeouts",
-	[SL_GROUP_TRAINING] = "Training",
-	[SL_GROUP_DEBUGGING] = "Debugging",
+	[SL_GROUP_FILES] = "Identity and files",	 [SL_GROUP_ROUND] = "The round",
+	[SL_GROUP_TIMEOUTS] = "Neighbours and timeouts", [SL_GROUP_TRAINING] = "Training",
+	[SL_GROUP_PRIVACY] = "Differential privacy",	 [SL_GROUP_DEBUGGING] = "Debugging",
 };
 
 /* Describe the values of `row`: "all|majority|1..2000 learners". */

@@ -33,6 +33,12 @@ int sl_settings_quorum(const struct sl_settings *settings, uint32_t roster_size,
 int sl_settings_size(const struct sl_settings *settings, uint32_t roster_size, struct sl_error *error)
 {
 	uint32_t c = settings->tolerance;
+	if (settings->dp == SL_DP_USE_LEARNER && settings->dp_delta * roster_size >= 1)
+		return sl_err_set(
+			error, SL_ERR_REFUSED,
+			"%s: dp_delta: %g must be below one in %u, the number of learners: a sum that "
+			"shows one of them whole would be allowed",
+			settings->roster, settings->dp_delta, roster_size);
 	if (roster_size >= c + 2 || settings->privacy_check == SL_PRIVACY_WARN)
 		return SL_OK;
 	return sl_err_set(error, SL_ERR_REFUSED,
@@ -49,7 +55,7 @@ static bool has_decimals(const struct sl_settings *settings)
 int sl_settings_follow(const struct sl_settings *now, const struct sl_settings *next, struct sl_error *error)
 {
 	static const size_t of_model[] = {SL_ROW_hidden_units, SL_ROW_noise_parameters, SL_ROW_seed,
-					  SL_ROW_metrics};
+					  SL_ROW_metrics, SL_ROW_dp};
 	for (size_t i = 0; i < sizeof of_model / sizeof *of_model; i++) {
 		const struct sl_setting *row = &sl_settings_table[of_model[i]];
 		if (sl_settings_table_bits(row, now) != sl_settings_table_bits(row, next))

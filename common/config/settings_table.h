@@ -8,6 +8,7 @@ enum sl_setting_group {
 	SL_GROUP_ROUND,
 	SL_GROUP_TIMEOUTS,
 	SL_GROUP_TRAINING,
+	SL_GROUP_PRIVACY,
 	SL_GROUP_DEBUGGING
 };
 enum sl_setting_kind {
