@@ -3,7 +3,11 @@
 #include <assert.h>
 #include <math.h>
 
-#define GRANULARITY_MOST 0x1p52
+#include "common/dp/gaussian.h"
+
+#define STEPS_END 0x1p54    /* most and room stay below */
+#define NOISE_LEAST 0x1p-20 /* where the search begins and ends */
+#define NOISE_MOST 0x1p40
 
 double sl_dp_dithered_norm(double norm, double dimension, double beta, bool *never)
 {
@@ -13,30 +17,102 @@ double sl_dp_dithered_norm(double norm, double dimension, double beta, bool *nev
 	return *never ? always : likely;
 }
 
-int sl_dp_scale_choose(const struct sl_dp_terms *terms, struct sl_dp_scale *scale)
+/* Set most and room of the step that is chosen. */
+static int set_room(const struct sl_dp_terms *terms, double shares, struct sl_dp_scale *scale)
 {
-	assert(terms->dimension >= 1 && terms->noise > 0 && terms->colluding < terms->learners);
-	double shares = terms->learners - terms->colluding;
-	for (double g = terms->granularity; g <= GRANULARITY_MOST; g *= 2) {
-		bool never = true;
-		double norm = g * sqrt(terms->dimension), sensitivity = norm;
-		if (terms->unit == SL_DP_RECORD)
-			sensitivity = sl_dp_dithered_norm(norm, terms->dimension, SL_DP_BETA, &never);
-		double sigma = terms->noise * sensitivity / sqrt(shares);
-		*scale = (struct sl_dp_scale){.granularity = g,
-					      .norm = norm,
-					      .sensitivity = sensitivity,
-					      .beta = never ? 0 : SL_DP_BETA,
-					      .sigma = sigma,
-					      .sigma_total = sqrt(terms->learners) * sigma};
-		if (sigma >= SL_DP_SIGMA_LEAST)
-			return SL_OK;
+	bool record = terms->unit == SL_DP_RECORD;
+	double clips = SL_DP_CLIPS_MOST * scale->norm;
+	double most = !record ? ceil(scale->norm) : clips > SL_DP_STEPS_MOST ? clips : SL_DP_STEPS_MOST;
+	double always = scale->norm + (record ? sqrt(terms->dimension) : 0);
+	double room = SL_DP_TAIL_SIGMAS * terms->noise * always / sqrt(shares) / sqrt(terms->learners);
+	if (terms->range > 0) {
+		double range = floor(ldexp(terms->range, -scale->step));
+		most = record || range < most ? range : most;
 	}
-	return SL_ERR_RANGE;
+	if (!(most >= 1 && most < STEPS_END && room < STEPS_END))
+		return SL_ERR_RANGE;
+	scale->most = (uint64_t)most;
+	scale->room = (uint64_t)ceil(room);
+	return SL_OK;
 }
 
-uint32_t sl_dp_modulus_bits(double most, double sigma_total)
+int sl_dp_scale_choose(const struct sl_dp_terms *terms, struct sl_dp_scale *scale)
 {
-	/* 2 x + 1 integers lie between -x and x */
-	return (uint32_t)ceil(log2(2 * ceil(most + SL_DP_TAIL_SIGMAS * sigma_total) + 1));
+	assert(terms->dimension >= 1 && terms->clip > 0 && terms->noise > 0 &&
+	       terms->colluding < terms->learners);
+	double root = sqrt(terms->dimension), shares = terms->learners - terms->colluding;
+	int step;
+	frexp(terms->clip / (SL_DP_GRANULARITY * root), &step);
+	double norm = ldexp(terms->clip, 1 - step);
+	for (step--; terms->noise * norm / sqrt(shares) < SL_DP_SIGMA_LEAST; step--, norm *= 2)
+		if (norm > STEPS_END)
+			return SL_ERR_RANGE;
+	bool never = true;
+	double sensitivity = norm;
+	if (terms->unit == SL_DP_RECORD)
+		sensitivity = sl_dp_dithered_norm(norm, terms->dimension, SL_DP_BETA, &never);
+	double sigma = terms->noise * sensitivity / sqrt(shares);
+	*scale = (struct sl_dp_scale){.step = step,
+				      .norm = norm,
+				      .sensitivity = sensitivity,
+				      .beta = never ? 0 : SL_DP_BETA,
+				      .sigma = sigma,
+				      .sigma_total = sqrt(terms->learners) * sigma};
+	return set_room(terms, shares, scale);
+}
+
+struct sl_dp_round sl_dp_scale_round(const struct sl_dp_terms *terms, const struct sl_dp_scale *scale,
+				     double sampled)
+{
+	double drawn = terms->dimension * terms->learners;
+	return (struct sl_dp_round){.dimension = terms->dimension,
+				    .sensitivity = scale->sensitivity,
+				    .sigma = scale->sigma,
+				    .shares = terms->learners - terms->colluding,
+				    .sampled = sampled,
+				    .beta = scale->beta,
+				    .distance = ldexp(drawn, SL_GAUSSIAN_LOG2_DISTANCE)};
+}
+
+double sl_dp_scale_epsilon(const struct sl_dp_terms *terms, const struct sl_dp_target *target)
+{
+	struct sl_dp_scale scale;
+	struct sl_dp_spent spent = {0};
+	if (sl_dp_scale_choose(terms, &scale) != SL_OK)
+		return INFINITY;
+	struct sl_dp_round round = sl_dp_scale_round(terms, &scale, target->sampled);
+	sl_dp_charge(&spent, &round, target->rounds);
+	return sl_dp_spent_epsilon(&spent, target->delta, target->sampled < 1);
+}
+
+double sl_dp_scale_rounded_up(double value)
+{
+	if (!isfinite(value) || value <= 0)
+		return value;
+	double unit = pow(10, floor(log10(value)) + 1 - SL_DP_NOISE_DIGITS);
+	return ceil(value / unit * (1 - 1e-12)) * unit;
+}
+
+static bool keeps(const struct sl_dp_terms *terms, double noise, const struct sl_dp_target *target)
+{
+	struct sl_dp_terms tried = *terms;
+	tried.noise = noise;
+	return sl_dp_scale_epsilon(&tried, target) <= target->epsilon;
+}
+
+double sl_dp_scale_noise(const struct sl_dp_terms *terms, const struct sl_dp_target *target)
+{
+	double low = NOISE_LEAST, high = NOISE_MOST;
+	while (high > low && !keeps(terms, high, target)) /* a range may have no room for so much noise */
+		high /= 16;
+	if (high <= low)
+		return INFINITY;
+	while (high / low > 1 + 1e-7) {
+		double middle = sqrt(low * high);
+		*(keeps(terms, middle, target) ? &high : &low) = middle;
+	}
+	/* where the step changes, slightly more noise may spend slightly more */
+	for (high = sl_dp_scale_rounded_up(high); !keeps(terms, high, target);)
+		high = sl_dp_scale_rounded_up(high * 1.0001);
+	return high;
 }

@@ -64,49 +64,88 @@ TEST(short_vectors_cannot_exceed)
 	assert_true(never);
 }
 
-static struct sl_dp_scale chosen(enum sl_dp_unit unit, double dimension, double noise, uint32_t learners,
-				 uint32_t colluding)
+static struct sl_dp_terms terms_of(enum sl_dp_unit unit, double dimension, double noise, uint32_t learners)
+{
+	return (struct sl_dp_terms){unit, dimension, 1, noise, 0, learners, 1};
+}
+
+static struct sl_dp_scale chosen(const struct sl_dp_terms *terms)
 {
 	struct sl_dp_scale scale;
-	const struct sl_dp_terms terms = {unit, dimension, noise, learners, colluding, SL_DP_GRANULARITY};
-	assert_int_equal(sl_dp_scale_choose(&terms, &scale), SL_OK);
+	assert_int_equal(sl_dp_scale_choose(terms, &scale), SL_OK);
 	return scale;
 }
 
 TEST(share_of_noise)
 {
-	struct sl_dp_scale s = chosen(SL_DP_RECORD, 1e6, 5, 10, 1);
-	assert_true(s.granularity == 4 && s.norm == 4000 && s.beta == SL_DP_BETA);
-	assert_near(s.sensitivity / s.norm, ratio(4, 1e6, SL_DP_BETA), 1e-12);
+	struct sl_dp_terms terms = terms_of(SL_DP_RECORD, 1e6, 5, 10);
+	struct sl_dp_scale s = chosen(&terms);
+	/* the largest power of two up to 1/4000 */
+	assert_true(s.step == -12 && s.norm == 4096 && s.beta == SL_DP_BETA);
+	assert_near(s.sensitivity / s.norm, ratio(4.096, 1e6, SL_DP_BETA), 1e-12);
 	/* the shares of nine give z times the sensitivity */
 	assert_near(sqrt(9) * s.sigma / s.sensitivity, 5, 1e-12);
 	assert_near(s.sigma_total / s.sigma, sqrt(10), 1e-12);
-	s = chosen(SL_DP_LEARNER, 1e6, 5, 10, 1);
+	terms.unit = SL_DP_LEARNER;
+	s = chosen(&terms);
 	assert_true(s.sensitivity == s.norm && s.beta == 0);
+}
+
+TEST(step_follows_the_clip)
+{
+	struct sl_dp_terms terms = terms_of(SL_DP_LEARNER, 100, 5, 10);
+	int step = chosen(&terms).step;
+	terms.clip = 0x1p-40;
+	assert_int_equal(chosen(&terms).step, step - 40);
+	terms.clip = nextafter(0x1p-40 * 1.25, 0); /* 2^step = clip / 40 needs clip >= 1.25 2^k */
+	assert_int_equal(chosen(&terms).step, step - 40);
+	terms.clip = 0x1p-40 * 1.25;
+	assert_int_equal(chosen(&terms).step, step - 39);
+	assert_true(chosen(&terms).norm == 40);
 }
 
 TEST(finer_steps_where_shares_are_small)
 {
 	for (uint32_t learners = 2; learners <= 2000; learners *= 10) {
-		struct sl_dp_scale s = chosen(SL_DP_LEARNER, 1, 0.5, learners, 1);
+		const struct sl_dp_terms terms = terms_of(SL_DP_LEARNER, 1, 0.5, learners);
+		struct sl_dp_scale s = chosen(&terms);
 		assert_true(s.sigma >= SL_DP_SIGMA_LEAST);
-		/* g is a power of two, and half of it was too little */
-		assert_true(s.granularity == SL_DP_GRANULARITY || s.sigma / 2 < SL_DP_SIGMA_LEAST);
-		assert_true(s.granularity == exp2(round(log2(s.granularity))));
+		assert_true(s.norm == SL_DP_GRANULARITY || s.sigma / 2 < SL_DP_SIGMA_LEAST);
 	}
-	const struct sl_dp_terms terms = {SL_DP_LEARNER, 1, 1e-300, 10, 1, SL_DP_GRANULARITY};
+	const struct sl_dp_terms terms = terms_of(SL_DP_LEARNER, 1, 1e-300, 10);
 	struct sl_dp_scale scale;
 	assert_int_equal(sl_dp_scale_choose(&terms, &scale), SL_ERR_RANGE);
 }
 
-TEST(bits)
+TEST(room)
 {
-	/* ten learners of norm 4000, and noise of z = 5: 12 sigmas on both sides */
-	struct sl_dp_scale s = chosen(SL_DP_LEARNER, 1e6, 5, 10, 1);
-	assert_int_equal(sl_dp_modulus_bits(10 * s.norm, s.sigma_total), 20);
-	/* -1, 0, 1 take two bits, five numbers three */
-	assert_int_equal(sl_dp_modulus_bits(1, 0), 2);
-	assert_int_equal(sl_dp_modulus_bits(2, 0), 3);
-	assert_int_equal(sl_dp_modulus_bits(0, 1.0 / 12), 2);
-	assert_int_equal(sl_dp_modulus_bits(0x1p40, 0), 42);
+	struct sl_dp_terms terms = terms_of(SL_DP_LEARNER, 1e6, 5, 10);
+	struct sl_dp_scale s = chosen(&terms);
+	assert_true(s.most == 4096);
+	assert_true(10 * (double)s.room >= 12 * s.sigma_total && 10 * (double)s.room < 12.1 * s.sigma_total);
+	terms.unit = SL_DP_RECORD;
+	s = chosen(&terms);
+	assert_true(s.most == 1u << 24);
+	assert_true(10 * (double)s.room >= 12 * s.sigma_total);
+	terms.range = 100; /* clips */
+	assert_true(chosen(&terms).most == 409600);
+	terms.range = 1e-9; /* less than a step */
+	assert_int_equal(sl_dp_scale_choose(&terms, &s), SL_ERR_RANGE);
+	terms = terms_of(SL_DP_RECORD, 1e9, 5, 10); /* a record is 2^17 steps long */
+	s = chosen(&terms);
+	assert_true((double)s.most == 1024 * s.norm);
+}
+
+TEST(least_noise)
+{
+	const struct sl_dp_target target = {4, 1e-5, 1, 100}, sampled = {2.6, 1e-5, 256 / 6e4, 14062};
+	struct sl_dp_terms terms = terms_of(SL_DP_RECORD, 1e4, 0, 10);
+	terms.noise = sl_dp_scale_noise(&terms, &target);
+	assert_true(terms.noise >= 10.811 && terms.noise <= 10.82); /* continuous noise: 10.811618 */
+	assert_true(sl_dp_scale_epsilon(&terms, &target) <= 4);
+	terms.noise -= 0.01;
+	assert_true(sl_dp_scale_epsilon(&terms, &target) > 4);
+	assert_near(sl_dp_scale_noise(&terms, &sampled), 1.1, 0.002);
+	const struct sl_dp_target none = {0, 1e-5, 1, 100};
+	assert_true(isinf(sl_dp_scale_noise(&terms, &none)));
 }

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/dp/accountant.h"
 #include "common/dp/scale.h"
 #include "tools/lib/option.h"
 #include "tools/lib/table.h"
@@ -11,9 +10,6 @@
 #include "tools/starling/dp.h"
 #include "tools/starling/topology.h"
 
-#define NOISE_LEAST 0x1p-20 /* where the search begins and ends */
-#define NOISE_MOST 0x1p40
-#define DIGITS 4
 /* Noise in clips. Rounds of a training average it; a single release does not. */
 #define POOR 2.0
 #define USELESS 10.0
@@ -117,67 +113,47 @@ static const struct sl_usage usage = {
 
 /* ---- the search ---- */
 
-/* Return `value` > 0, rounded up to DIGITS digits. */
-static double rounded_up(double value)
+static struct sl_dp_terms terms_of(const struct options *o, double noise)
 {
-	if (!isfinite(value) || value <= 0)
-		return value;
-	double unit = pow(10, floor(log10(value)) + 1 - DIGITS);
-	return ceil(value / unit * (1 - 1e-12)) * unit;
+	return (struct sl_dp_terms){.unit = o->unit,
+				    .dimension = (double)o->parameters,
+				    .clip = o->clip,
+				    .noise = noise,
+				    .learners = o->learners,
+				    .colluding = o->tolerance};
 }
 
 /* Fill in what noise multiplier `noise` leads to. */
 static void evaluate(const struct options *o, double noise, struct plan *plan)
 {
-	const struct sl_dp_terms terms = {.unit = o->unit,
-					  .dimension = (double)o->parameters,
-					  .noise = noise,
-					  .learners = o->learners,
-					  .colluding = o->tolerance,
-					  .granularity = SL_DP_GRANULARITY};
-	struct sl_dp_spent spent = {0};
-	uint32_t shares = o->learners - o->tolerance;
+	const struct sl_dp_terms terms = terms_of(o, noise);
+	struct sl_dp_target target = {.delta = o->delta, .sampled = 1, .rounds = o->rounds};
+	const struct sl_dp_scale *scale = &plan->scale;
 	plan->noise = noise;
-	plan->epsilon = plan->unsampled = INFINITY;
+	plan->unsampled = plan->epsilon = sl_dp_scale_epsilon(&terms, &target);
 	if (sl_dp_scale_choose(&terms, &plan->scale) != SL_OK)
 		return;
-	const struct sl_dp_scale *scale = &plan->scale;
-	const struct sl_dp_round round = {.dimension = terms.dimension,
-					  .sensitivity = scale->sensitivity,
-					  .sigma = scale->sigma,
-					  .shares = shares,
-					  .sampled = plan->q,
-					  .beta = scale->beta};
-	sl_dp_charge(&spent, &round, o->rounds);
-	plan->unsampled = sl_dp_spent_epsilon(&spent, o->delta, false);
-	plan->epsilon = plan->q < 1 ? sl_dp_spent_epsilon(&spent, o->delta, true) : plan->unsampled;
+	target.sampled = plan->q;
+	plan->epsilon = plan->q < 1 ? sl_dp_scale_epsilon(&terms, &target) : plan->unsampled;
 	double count = o->unit == SL_DP_LEARNER ? o->learners : (double)o->batch;
 	plan->of_mean = scale->sigma_total * sqrt(terms.dimension) / scale->norm / count;
-	plan->local = plan->of_mean * sqrt(shares);
-	plan->bits = sl_dp_modulus_bits(count * scale->norm, scale->sigma_total);
+	plan->local = plan->of_mean * sqrt(o->learners - o->tolerance);
+	plan->bits = (uint32_t)ceil(log2(2 * o->learners * (double)(scale->most + scale->room) + 2));
 }
 
-/* Find the least noise of DIGITS digits that keeps epsilon. SL_ERR_RANGE if there is none. */
+/* Find the least noise that keeps epsilon. SL_ERR_RANGE if there is none. */
 static int search(const struct options *o, struct plan *plan, struct sl_error *error)
 {
-	double low = NOISE_LEAST, high = NOISE_MOST;
-	evaluate(o, high, plan);
-	if (!(plan->epsilon <= o->epsilon))
+	const struct sl_dp_terms terms = terms_of(o, 0);
+	const struct sl_dp_target target = {o->epsilon, o->delta, plan->q, o->rounds};
+	double noise = sl_dp_scale_noise(&terms, &target);
+	if (!isfinite(noise))
 		return sl_err_set(
 			error, SL_ERR_RANGE,
 			"no noise keeps epsilon %g at delta %g over %llu rounds: rounding to integers alone "
 			"spends more; allow more, or fewer rounds",
 			o->epsilon, o->delta, (unsigned long long)o->rounds);
-	while (high / low > 1 + 1e-7) {
-		double middle = sqrt(low * high);
-		evaluate(o, middle, plan);
-		*(plan->epsilon <= o->epsilon ? &high : &low) = middle;
-	}
-	do { /* where g changes, slightly more noise may spend slightly more */
-		high = rounded_up(high);
-		evaluate(o, high, plan);
-		high *= 1.0001;
-	} while (!(plan->epsilon <= o->epsilon));
+	evaluate(o, noise, plan);
 	return SL_OK;
 }
 
@@ -208,11 +184,11 @@ static void show_row(const struct options *o, const struct plan *plan)
 {
 	char cells[COLUMNS][SL_CELL_BYTES] = {"none"}, line[SL_TABLE_LINE_BYTES];
 	double one = plan->of_mean * o->clip / sqrt((double)o->parameters);
-	const double values[] = {plan->noise, rounded_up(plan->epsilon), plan->of_mean, one};
+	const double values[] = {plan->noise, sl_dp_scale_rounded_up(plan->epsilon), plan->of_mean, one};
 	if (plan->q < 1)
 		snprintf(cells[0], SL_CELL_BYTES, "Poisson, q %.3g", plan->q);
 	for (size_t i = 0; i < 4; i++)
-		snprintf(cells[1 + i], SL_CELL_BYTES, "%.*g", i < 2 ? DIGITS : 3, values[i]);
+		snprintf(cells[1 + i], SL_CELL_BYTES, "%.*g", i < 2 ? SL_DP_NOISE_DIGITS : 3, values[i]);
 	snprintf(cells[5], SL_CELL_BYTES, "%u", plan->bits);
 	sl_table_line(table, COLUMNS, cells, line);
 	printf("%s\n", line);
@@ -282,18 +258,20 @@ static void show(const struct options *o, const struct plan *plans, size_t count
 		sl_terminal_print(
 			stdout,
 			"If records are not drawn at random, z = %.*g spends epsilon %.*g, not %.*g.\n",
-			DIGITS, last->noise, DIGITS, rounded_up(last->unsampled), DIGITS,
-			rounded_up(last->epsilon));
+			SL_DP_NOISE_DIGITS, last->noise, SL_DP_NOISE_DIGITS,
+			sl_dp_scale_rounded_up(last->unsampled), SL_DP_NOISE_DIGITS,
+			sl_dp_scale_rounded_up(last->epsilon));
 }
 
 static json_t *plan_json(const struct options *o, const struct plan *plan)
 {
 	return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:i, s:s}", "q", plan->q,
 			 "noise", plan->noise, "epsilon", plan->epsilon, "epsilon_unsampled", plan->unsampled,
-			 "granularity", plan->scale.granularity, "step", o->clip / plan->scale.norm,
-			 "sensitivity_steps", plan->scale.sensitivity, "sigma_steps", plan->scale.sigma,
-			 "noise_of_mean", plan->of_mean * o->clip, "local_noise_of_mean",
-			 plan->local * o->clip, "bits", (int)plan->bits, "verdict", verdict(o, plan));
+			 "granularity", plan->scale.norm / sqrt((double)o->parameters), "step",
+			 ldexp(1, plan->scale.step), "sensitivity_steps", plan->scale.sensitivity,
+			 "sigma_steps", plan->scale.sigma, "noise_of_mean", plan->of_mean * o->clip,
+			 "local_noise_of_mean", plan->local * o->clip, "bits", (int)plan->bits, "verdict",
+			 verdict(o, plan));
 }
 
 static void show_json(const struct options *o, const struct plan *plans, size_t count)
