@@ -14,6 +14,8 @@
 double sl_encoding_step(const struct sl_encoding *encoding)
 {
 	bool ranged = encoding->values == SL_VALUES_UPDATE;
+	if (sl_encoding_is_noisy(encoding))
+		return ldexp(1, encoding->noisy.step);
 	return ranged ? ldexp(1, -(int)encoding->update_bits)
 	       : encoding->values == SL_VALUES_EXACT
 		       ? 0
@@ -466,7 +468,9 @@ int sl_encoding_encode_part(const struct sl_field *field, const struct sl_encodi
 		.note = note};
 	*note = (struct sl_encode_note){0};
 	int err = check_weight(field, encoding, n, note);
-	if (err == SL_OK)
+	if (err == SL_OK && sl_encoding_is_noisy(encoding))
+		err = sl_encoding_noisy_part(field, encoding, tensors, model, base, n, first, count, x, note);
+	else if (err == SL_OK)
 		err = limbs ? encode_with_limbs(&e, tensors, model, base, n, first, count, x)
 			    : encode_decimals(&e, tensors, model, n, first, count, x);
 	size_t weight = (size_t)sl_encoding_elements(encoding, n) - 1;
@@ -482,6 +486,8 @@ uint64_t sl_encoding_largest(const struct sl_encoding *encoding)
 	double range = encoding->clipping_range;
 	if (sl_encoding_has_limbs(encoding))
 		return UINT64_C(1) << encoding->update_bits;
+	if (sl_encoding_is_noisy(encoding))
+		return encoding->noisy.most + encoding->noisy.room;
 	uint64_t scale = sl_encoding_power_of_ten(encoding->decimals), largest;
 	if (!(range > 0) || !isfinite(range))
 		return UINT64_MAX;

@@ -7,6 +7,9 @@
  *                                          the committed model, 2^e the range of the tensor, beyond which
  *                                          an update is cut
  *           ranges.h says what else a vector with limbs has.
+ *           noisy                          floor(theta_l / step + u_l), u uniform, or rint(factor theta_l /
+ * step), cut to `most`; zeros if m is 0. theta_l - B_l in place of theta_l where updates are summed. m is 0
+ * or 1, and the caller adds noise
  *
  * paper:    x_l = trunc(10^decimals * w * theta_l) mod p from the exact rational w = m / m_total (the
  *           paper's), x_n = 0; int64 and limbs are refused.
@@ -21,8 +24,31 @@
 
 enum sl_encoding_kind { SL_ENCODING_WEIGHTED, SL_ENCODING_PAPER };
 /* MODEL: with decimals; UPDATE: ranged rounds, the first one exact without an initial model; EXACT: each
- * round is exact. */
-enum sl_values { SL_VALUES_MODEL, SL_VALUES_UPDATE, SL_VALUES_EXACT };
+ * round is exact; NOISY, NOISY_UPDATE: models and updates that noise is added to. */
+enum sl_values {
+	SL_VALUES_MODEL,
+	SL_VALUES_UPDATE,
+	SL_VALUES_EXACT,
+	SL_VALUES_NOISY,
+	SL_VALUES_NOISY_UPDATE,
+};
+
+static inline bool sl_values_have_limbs(uint64_t values)
+{
+	return values == SL_VALUES_UPDATE || values == SL_VALUES_EXACT;
+}
+static inline bool sl_values_are_noisy(uint64_t values)
+{
+	return values >= SL_VALUES_NOISY;
+}
+
+/* How vectors that noise is added to are encoded (ROUND.md §4.9 Noise). */
+struct sl_noisy {
+	int step;	       /* 2^step */
+	uint64_t most, room;   /* largest magnitude of an element, and of a share of noise */
+	double factor;	       /* own: the vector is scaled by it */
+	const uint8_t *dither; /* own: SL_KEY_BYTES, the key of u, for this vector alone; NULL: no dither */
+};
 
 struct sl_encoding {
 	enum sl_encoding_kind kind;
@@ -35,12 +61,17 @@ struct sl_encoding {
 	uint64_t weight_total; /* paper only: sum of all m_j, known in advance */
 	const struct sl_ranges *ranges; /* with limbs: layout and own magnitudes */
 	const int16_t *exponents;	/* of the ranges of the tensors, e; NULL: exact round */
+	struct sl_noisy noisy;
 };
 
 /* Return true if values have limbs: in ranged and in exact rounds. */
 static inline bool sl_encoding_has_limbs(const struct sl_encoding *encoding)
 {
-	return encoding->values != SL_VALUES_MODEL;
+	return sl_values_have_limbs(encoding->values);
+}
+static inline bool sl_encoding_is_noisy(const struct sl_encoding *encoding)
+{
+	return sl_values_are_noisy(encoding->values);
 }
 /* Return true if tensor `tensor` is exact. */
 static inline bool sl_encoding_is_exact(const struct sl_encoding *encoding, uint32_t tensor)
@@ -71,9 +102,9 @@ static inline uint64_t sl_encoding_elements(const struct sl_encoding *encoding, 
 
 /* Encode the n elements of `model`, which consists of `tensors` (NULL: of float32): the elements first ..
  * first + count - 1 of sl_encoding_elements, into `count` elements `x`. base: B; of a ranged round. Return
- * SL_ERR_INVALID for a NaN or an infinity, and for int64 with `paper`; SL_ERR_RANGE for a value beyond the
- * clipping range, or too large for the field or for its limbs (note->index and note->value name the
- * coordinate); no value ever wraps. After an error x is unspecified. The note is of these elements. */
+ * SL_ERR_INVALID for a NaN or an infinity, and for int64 with `paper` or noise; SL_ERR_RANGE for a value
+ * beyond the clipping range, or too large for the field or for its limbs (note->index and note->value name
+ * the coordinate); no value ever wraps. After an error x is unspecified. The note is of these elements. */
 int sl_encoding_encode_part(const struct sl_field *field, const struct sl_encoding *encoding,
 			    const struct sl_tensors *tensors, const void *model, const void *base, size_t n,
 			    size_t first, size_t count, uint64_t *x, struct sl_encode_note *note);
@@ -97,7 +128,13 @@ int sl_encoding_decode_part(const struct sl_field *field, const struct sl_encodi
 			    uint64_t total, const void *base, size_t n, size_t first, size_t count,
 			    void *part);
 
-/* Return the quantization step: 10^-decimals; of a ranged round, as a part of a range; of an exact one, 0. */
+/* Return the factor, at most 1, with which a vector of n elements, rounded, has at most `norm` steps; 0 for
+ * one that is not finite, or beyond doubles. The norm of the integers is compared exactly. */
+double sl_encoding_factor(const struct sl_encoding *encoding, const struct sl_tensors *tensors,
+			  const void *model, const void *base, size_t n, double norm);
+
+/* Return the quantization step: of noisy vectors, 2^step; 10^-decimals; of a ranged round, as a part of a
+ * range; of an exact one, 0. */
 double sl_encoding_step(const struct sl_encoding *encoding);
 /* Return how the updates of a tensor that is not exact are encoded in a ranged round. */
 struct sl_grid sl_encoding_grid(const struct sl_encoding *encoding, uint32_t tensor);
@@ -111,7 +148,8 @@ void sl_encoding_set_digits(struct sl_encoding *encoding, uint32_t digits);
 
 /* Return the largest magnitude of an element of weight 1: rint(10^decimals * clipping_range), which the
  * encoder makes of a parameter at the end of the range; with limbs, 2^update_bits; of the sum with `paper`:
- * floor(10^decimals * clipping_range). UINT64_MAX: no modulus holds it. */
+ * floor(10^decimals * clipping_range); noisy: with the room for a share of noise. UINT64_MAX: no modulus
+ * holds it. */
 uint64_t sl_encoding_largest(const struct sl_encoding *encoding);
 
 /* What a modulus has to hold the sum of. */

@@ -245,6 +245,31 @@ static void decode_with_limbs(struct decoder *d, const struct sl_encoding *encod
 	}
 }
 
+/* The mean of vectors with noise; base: B, or NULL. */
+static void decode_noisy(const struct decoder *d, const struct sl_tensors *tensors, const uint64_t *z,
+			 const void *base, size_t n, size_t first, size_t count, uint8_t *part)
+{
+	size_t before = sl_tensors_offset(tensors, n, first);
+	struct sl_tensor_run run = {.apart = true};
+	for (sl_tensors_seek(tensors, first, &run);
+	     run.first + run.count < first + count && sl_tensors_next(tensors, n, &run);) {
+		struct sl_tensor_run some = sl_tensors_part(&run, first, count);
+		const void *from = sl_encoding_from(base, some.offset);
+		uint8_t *to = part + (some.offset - before);
+		for (size_t l = 0; l < some.count; l++) {
+			uint64_t sum = z[some.first - first + l];
+			if (some.dtype == SL_FLOAT32)
+				((float *)(void *)to)[l] = (float)updated(
+					d, sum, from == NULL ? 0 : (double)((const float *)from)[l]);
+			else
+				((double *)(void *)to)[l] =
+					updated(d, sum, from == NULL ? 0 : ((const double *)from)[l]);
+		}
+		if (some.nonnegative && some.count > 0)
+			raise_run(&some, to);
+	}
+}
+
 static void decode_decimals(const struct decoder *d, const struct sl_tensors *tensors, const uint64_t *z,
 			    size_t n, size_t first, size_t count, uint8_t *part)
 {
@@ -263,12 +288,15 @@ int sl_encoding_decode_part(const struct sl_field *field, const struct sl_encodi
 			    uint64_t total, const void *base, size_t n, size_t first, size_t count,
 			    void *part)
 {
-	bool limbs = sl_encoding_has_limbs(encoding);
+	bool limbs = sl_encoding_has_limbs(encoding), noisy = sl_encoding_is_noisy(encoding);
 	struct decoder d = {field, limbs ? 0 : sl_encoding_power_of_ten(encoding->decimals),
-			    encoding->kind == SL_ENCODING_PAPER ? 1 : total, 0};
+			    encoding->kind == SL_ENCODING_PAPER ? 1 : total,
+			    noisy ? sl_encoding_step(encoding) : 0};
 	if (d.weight == 0)
 		return SL_ERR_INVALID;
-	if (limbs)
+	if (noisy)
+		decode_noisy(&d, tensors, z, base, n, first, count, part);
+	else if (limbs)
 		decode_with_limbs(&d, encoding, tensors, z, packed, base, n, first, count, part);
 	else
 		decode_decimals(&d, tensors, z, n, first, count, part);

@@ -71,7 +71,8 @@ TEST(literal_against_integers)
 					weight,
 					total,
 					NULL,
-					NULL};
+					NULL,
+					{0}};
 		__int128 scaled = (__int128)mantissa * (__int128)llround(pow(10, decimals)) * weight;
 		__int128 want = scaled / ((__int128)total << -exponent);
 		if (want >= INT64_C(1) << 60)
@@ -81,7 +82,7 @@ TEST(literal_against_integers)
 		assert_int_equal(encode1(&field, e, theta), negative ? -(int64_t)want : (int64_t)want);
 	}
 	struct sl_encoding huge = {
-		SL_ENCODING_PAPER, SL_VALUES_MODEL, 0, 0, INFINITY, false, 3, 1 << 20, NULL, NULL};
+		SL_ENCODING_PAPER, SL_VALUES_MODEL, 0, 0, INFINITY, false, 3, 1 << 20, NULL, NULL, {0}};
 	assert_int_equal(encode1(&field, huge, 0x1.8p70f), 9 * (INT64_C(1) << 49));
 	assert_int_equal(encode1(&field, huge, 0x1p-149f), 0);
 }
@@ -118,7 +119,7 @@ TEST(refusals)
 	float one = 1;
 	e.weight_total = 0;
 	assert_int_equal(sl_encoding_encode(&field, &e, NULL, &one, NULL, 1, x, &note), SL_ERR_INVALID);
-	e = (struct sl_encoding){SL_ENCODING_PAPER, SL_VALUES_MODEL, 4, 0, 16, false, 2, 1, NULL, NULL};
+	e = (struct sl_encoding){SL_ENCODING_PAPER, SL_VALUES_MODEL, 4, 0, 16, false, 2, 1, NULL, NULL, {0}};
 	assert_int_equal(sl_encoding_encode(&field, &e, NULL, &one, NULL, 1, x, &note), SL_ERR_INVALID);
 }
 
@@ -140,8 +141,8 @@ TEST(never_wraps)
 	assert_int_equal(sl_encoding_encode(&field, &e, NULL, &(float){0}, NULL, 1, x, &note), SL_ERR_RANGE);
 	e.weight = 10006;
 	assert_int_equal(sl_encoding_encode(&field, &e, NULL, &(float){1}, NULL, 1, x, &note), SL_ERR_RANGE);
-	e = (struct sl_encoding){SL_ENCODING_PAPER, SL_VALUES_MODEL, 12,   0,	HUGE_VAL, false,
-				 UINT64_MAX,	    UINT64_MAX,	     NULL, NULL};
+	e = (struct sl_encoding){SL_ENCODING_PAPER, SL_VALUES_MODEL, 12,   0,	 HUGE_VAL, false,
+				 UINT64_MAX,	    UINT64_MAX,	     NULL, NULL, {0}};
 	for (size_t i = 0; i < 4; i++)
 		assert_int_equal(sl_encoding_encode(&field, &e, NULL, &large[i], NULL, 1, x, &note),
 				 SL_ERR_RANGE);
@@ -156,8 +157,17 @@ TEST(mean_comes_back)
 	uint64_t x[4], z[4] = {0}, seed = 6;
 	double want[3] = {0}, total = 0;
 	for (uint64_t i = 0; i < 5; i++) {
-		struct sl_encoding e = {
-			SL_ENCODING_WEIGHTED, SL_VALUES_MODEL, 4, 0, 16, false, 1 + i * 100, 0, NULL, NULL};
+		struct sl_encoding e = {SL_ENCODING_WEIGHTED,
+					SL_VALUES_MODEL,
+					4,
+					0,
+					16,
+					false,
+					1 + i * 100,
+					0,
+					NULL,
+					NULL,
+					{0}};
 		for (size_t l = 0; l < 3; l++) {
 			theta[i][l] = (float)((int64_t)any64(&seed) >> 32) * 0x1p-28f;
 			want[l] += (double)e.weight * (double)theta[i][l];
@@ -199,7 +209,8 @@ TEST(blocks_against_elements)
 					1 + any64(&seed) % 1000,
 					0,
 					NULL,
-					NULL},
+					NULL,
+					{0}},
 				   free = e;
 		free.clipping_range = HUGE_VAL;
 		for (size_t l = 0; l < N; l++)

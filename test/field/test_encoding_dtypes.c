@@ -72,7 +72,8 @@ TEST(doubles)
 					cases[i].weight,
 					0,
 					NULL,
-					NULL};
+					NULL,
+					{0}};
 		assert_int_equal(encode1(&a_double, &e, &cases[i].theta, &value, &note), SL_OK);
 		assert_int_equal(value, cases[i].encoded);
 	}
@@ -110,7 +111,8 @@ TEST(doubles_against_quadruples)
 					1,
 					0,
 					NULL,
-					NULL};
+					NULL,
+					{0}};
 		theta = n % 3 == 0 ? -theta : theta;
 		assert_int_equal(encode1(&a_double, &e, &theta, &value, &note), SL_OK);
 		assert_int_equal(value, product_of(theta, scale));
@@ -119,7 +121,8 @@ TEST(doubles_against_quadruples)
 
 TEST(range_of_doubles)
 {
-	struct sl_encoding e = {SL_ENCODING_WEIGHTED, SL_VALUES_MODEL, 4, 0, 0.3, false, 1, 0, NULL, NULL};
+	struct sl_encoding e = {
+		SL_ENCODING_WEIGHTED, SL_VALUES_MODEL, 4, 0, 0.3, false, 1, 0, NULL, NULL, {0}};
 	struct sl_encode_note note;
 	int64_t value;
 	double most = 0.3, above = nextafter(0.3, 1), wild[] = {NAN, INFINITY, -INFINITY};
@@ -135,11 +138,12 @@ TEST(range_of_doubles)
 	for (size_t i = 0; i < 3; i++)
 		assert_int_equal(encode1(&a_double, &e, &wild[i], &value, &note), SL_ERR_INVALID);
 	e = (struct sl_encoding){
-		SL_ENCODING_WEIGHTED, SL_VALUES_MODEL, 12, 0, HUGE_VAL, false, 1, 0, NULL, NULL};
+		SL_ENCODING_WEIGHTED, SL_VALUES_MODEL, 12, 0, HUGE_VAL, false, 1, 0, NULL, NULL, {0}};
 	const double large[] = {0x1p21, 0x1p60, 0x1p107, 0x1p1023}; /* nothing wraps */
 	for (size_t i = 0; i < 4; i++)
 		assert_int_equal(encode1(&a_double, &e, &large[i], &value, &note), SL_ERR_RANGE);
-	e = (struct sl_encoding){SL_ENCODING_PAPER, SL_VALUES_MODEL, 2, 0, 1e6, false, 1, 100, NULL, NULL};
+	e = (struct sl_encoding){
+		SL_ENCODING_PAPER, SL_VALUES_MODEL, 2, 0, 1e6, false, 1, 100, NULL, NULL, {0}};
 	const double paper = -1.99;
 	assert_int_equal(encode1(&a_double, &e, &paper, &value, &note), SL_OK);
 	assert_int_equal(value, -1);
@@ -182,7 +186,8 @@ TEST(integers)
 					cases[i].weight,
 					0,
 					NULL,
-					NULL};
+					NULL,
+					{0}};
 		assert_int_equal(encode1(&an_integer, &e, &cases[i].value, &value, &note), cases[i].rc);
 		if (cases[i].rc == SL_OK)
 			assert_int_equal(value, cases[i].value * (int64_t)cases[i].weight);
@@ -190,11 +195,13 @@ TEST(integers)
 			assert_true(note.value == (double)cases[i].value);
 		assert_true(note.rounding == 0 && note.vanished == 0);
 	}
-	struct sl_encoding e = {SL_ENCODING_WEIGHTED, SL_VALUES_MODEL, 2, 0, 1.5, true, 3, 0, NULL, NULL};
+	struct sl_encoding e = {
+		SL_ENCODING_WEIGHTED, SL_VALUES_MODEL, 2, 0, 1.5, true, 3, 0, NULL, NULL, {0}};
 	assert_int_equal(encode1(&an_integer, &e, &(int64_t){INT64_MIN}, &value, &note), SL_OK);
 	assert_int_equal(value, -450);
 	assert_int_equal(note.clamped, 1);
-	e = (struct sl_encoding){SL_ENCODING_PAPER, SL_VALUES_MODEL, 2, 0, 16, false, 1, 100, NULL, NULL};
+	e = (struct sl_encoding){
+		SL_ENCODING_PAPER, SL_VALUES_MODEL, 2, 0, 16, false, 1, 100, NULL, NULL, {0}};
 	assert_int_equal(encode1(&an_integer, &e, &(int64_t){1}, &value, &note), SL_ERR_INVALID);
 }
 
@@ -280,7 +287,8 @@ TEST(a_mixed_model)
 		{.name = "f", .dtype = SL_FLOAT32, .dimensions = 2, .shape = {1, 3}}};
 	const struct sl_tensors tensors = {.items = items, .count = 3};
 	struct sl_field field = field_of(P61);
-	struct sl_encoding e = {SL_ENCODING_WEIGHTED, SL_VALUES_MODEL, 3, 0, 100, false, 2, 0, NULL, NULL};
+	struct sl_encoding e = {
+		SL_ENCODING_WEIGHTED, SL_VALUES_MODEL, 3, 0, 100, false, 2, 0, NULL, NULL, {0}};
 	struct {
 		int64_t i[2];
 		double d[3];
