@@ -8,6 +8,7 @@
 #include "common/compute/job_deposit.h"
 #include "common/compute/job_mix.h"
 #include "common/compute/job_model.h"
+#include "common/compute/job_noise.h"
 #include "common/compute/job_share.h"
 #include "common/compute/state.h"
 #include "common/field/vector.h"
@@ -35,14 +36,17 @@ static void run_analysis(struct sl_workspace *workspace, const struct sl_job *jo
 static void run_encode(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
 {
 	const struct sl_view *view = job->view;
+	bool equal = view->max_weight == 1 && !sl_encoding_is_noisy(&view->encoding);
 	workspace->theirs = NULL; /* GATHER may follow a failed ENCODE: it must find no streams */
-	if (workspace->weight > view->max_weight || (workspace->weight == 0 && view->max_weight == 1)) {
+	if (workspace->weight > view->max_weight || (workspace->weight == 0 && equal)) {
 		result->total = workspace->weight;
 		result->code = SL_ERR_REFUSED;
 		return;
 	}
 	sl_arena_reset(&workspace->scratch, 0);
 	result->code = sl_job_share_open(workspace, view);
+	sl_job_noise_open(workspace, view);
+	result->scaled = workspace->noise.factor < 1 && sl_encoding_is_noisy(&view->encoding);
 	if (result->code == SL_OK)
 		result->code = sl_job_mix_open(workspace, view);
 	if (result->code == SL_OK)
@@ -97,6 +101,7 @@ static void run_commitment(struct sl_workspace *workspace, const struct sl_job *
 {
 	const struct sl_view *view = job->view;
 	sl_job_share_close(workspace, view);
+	sl_job_noise_close(workspace);
 	sl_canonical_deposit(&workspace->scope, sl_slot_state(&workspace->state_file, view->self),
 			     sl_slot_state_bytes(view), workspace->state_file.used, result->hash);
 	sl_slot_used(&workspace->state_file, sl_slot_state(&workspace->state_file, view->self),
@@ -148,19 +153,21 @@ static bool counts_all(const struct sl_workspace *workspace, const struct sl_vie
 }
 
 /* Return true if Z, with the total weight `z_n`, can be the sum of N encodings (ROUND.md §4.7 Plausibility
- * of a sum): the total weight is possible for N learners, none of which has weight 0 if max_weight is 1, no
- * coordinate exceeds the largest element times that weight, and the magnitudes of each tensor are those of N
- * learners. All learners of a view come to the same answer.
+ * of a sum): the total weight is possible for N learners, none of which has weight 0 if max_weight is 1 and
+ * there is no noise, no coordinate exceeds the largest element times that weight, or, with noise, times N,
+ * and the magnitudes of each tensor are those of N learners. All learners of a view come to the same answer.
  */
 static bool plausible(const struct sl_workspace *workspace, const struct sl_view *view, uint64_t z_n)
 {
-	bool weighted = view->encoding.kind == SL_ENCODING_WEIGHTED;
+	bool weighted = view->encoding.kind == SL_ENCODING_WEIGHTED,
+	     noisy = sl_encoding_is_noisy(&view->encoding);
 	uint64_t total = weighted ? z_n : 1;
-	uint64_t least = !weighted ? 1 : view->max_weight == 1 ? view->n : 0;
+	uint64_t least = !weighted ? 1 : view->max_weight == 1 && !noisy ? view->n : 0;
 	uint64_t most = weighted ? view->n * view->max_weight : 1;
 	if (total < least || total > most || !counts_all(workspace, view))
 		return false;
 	uint64_t limit;
+	total = noisy ? view->n : total; /* each adds noise, whatever its weight */
 	return __builtin_mul_overflow(sl_encoding_largest(&view->encoding), total, &limit) ||
 	       within(workspace, view, limit);
 }
@@ -336,6 +343,7 @@ void sl_job_wipe(struct sl_workspace *workspace)
 		sodium_memzero(workspace->s, workspace->s_bytes);
 	if (workspace->second != NULL)
 		sodium_memzero(workspace->second, workspace->second_elements * sizeof *workspace->second);
+	sl_job_noise_close(workspace);
 	sodium_memzero(&workspace->secrets, sizeof workspace->secrets);
 	sodium_memzero(workspace->scratch.base, workspace->scratch.most);
 	workspace->scratch.most = 0;

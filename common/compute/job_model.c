@@ -7,6 +7,7 @@
 
 #include "common/base/bytes.h"
 #include "common/base/tensors.h"
+#include "common/compute/job_noise.h"
 #include "common/compute/state.h"
 #include "common/field/vector.h"
 
@@ -21,10 +22,10 @@ static size_t min(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* Return B of the view: the model that `previous` or `initial` names; NULL: there is none. */
-static const void *base_of(const struct sl_workspace *workspace, const struct sl_view *view)
+const void *sl_job_model_base(const struct sl_workspace *workspace, const struct sl_view *view)
 {
-	bool none = sodium_is_zero(view->previous, sizeof view->previous) && view->agreed.initial == 0;
+	bool none = view->agreed.values == SL_VALUES_NOISY ||
+		    (sodium_is_zero(view->previous, sizeof view->previous) && view->agreed.initial == 0);
 	return none ? NULL : workspace->committed;
 }
 
@@ -36,6 +37,7 @@ static struct sl_encoding encoding_of(const struct sl_workspace *workspace, cons
 	encoding.clamp = workspace->clamp;
 	encoding.ranges = &workspace->ranges;
 	encoding.exponents = sl_view_ranged(view) ? sl_workspace_exponents(workspace) : NULL;
+	sl_job_noise_encoding(workspace, view, &encoding);
 	return encoding;
 }
 
@@ -44,7 +46,8 @@ static int encode(const struct sl_workspace *workspace, const struct sl_view *vi
 {
 	struct sl_encoding encoding = encoding_of(workspace, view);
 	return sl_encoding_encode_part(&view->field, &encoding, &workspace->tensors, workspace->trained,
-				       base_of(workspace, view), workspace->n, first, count, x, note);
+				       sl_job_model_base(workspace, view), workspace->n, first, count, x,
+				       note);
 }
 
 void sl_job_model_encode(const struct sl_workspace *workspace, const struct sl_view *view, size_t first,
@@ -53,6 +56,7 @@ void sl_job_model_encode(const struct sl_workspace *workspace, const struct sl_v
 	struct sl_encode_note note;
 	int rc = encode(workspace, view, first, count, x, &note);
 	assert(rc == SL_OK); /* the model is as it was when it was checked */
+	sl_job_noise_add(workspace, view, first, count, x);
 }
 
 /* ---- what the trained model changes ---- */
@@ -156,7 +160,7 @@ static void note_zeroed(struct sl_zeroed *zeroed, uint32_t tensor, sl_round t)
 static void look_at_tensors(struct sl_workspace *workspace, const struct sl_view *view,
 			    struct sl_job_result *result)
 {
-	const void *base = base_of(workspace, view);
+	const void *base = sl_job_model_base(workspace, view);
 	struct sl_encoding encoding = encoding_of(workspace, view);
 	uint32_t lost = NONE, watched = workspace->zeroed.tensor;
 	result->update = base != NULL ? 0 : NAN;
@@ -187,7 +191,9 @@ int sl_job_model_check(struct sl_workspace *workspace, const struct sl_view *vie
 	struct sl_encode_note *all = &result->note, part;
 	int rc = SL_OK;
 	*all = (struct sl_encode_note){0};
-	look_at_tensors(workspace, view, result);
+	result->update = NAN;
+	if (!sl_encoding_is_noisy(&view->encoding))
+		look_at_tensors(workspace, view, result);
 	for (size_t at = 0; rc == SL_OK && at < view->elements; at += BLOCK) {
 		rc = encode(workspace, view, at, min(view->elements - at, BLOCK), x, &part);
 		all->index = part.index;
@@ -212,17 +218,18 @@ int sl_job_model_check(struct sl_workspace *workspace, const struct sl_view *vie
 uint64_t sl_job_model_begin(const struct sl_workspace *workspace)
 {
 	const struct sl_ranges *ranges = &workspace->ranges;
-	bool zeros = true;
-	if (ranges->count == 0)
-		return 0;
-	memset(ranges->value, 0, ranges->count * sizeof *ranges->value);
+	bool zeros = ranges->count > 0;
+	if (zeros)
+		memset(ranges->value, 0, ranges->count * sizeof *ranges->value);
 	for (struct sl_tensor_run run = {.apart = true};
-	     sl_tensors_next(&workspace->tensors, workspace->n, &run);) {
+	     ranges->count > 0 && sl_tensors_next(&workspace->tensors, workspace->n, &run);) {
 		double most = change_of(&run, workspace->committed, NULL);
 		ranges->value[run.tensor - 1] = most;
 		zeros = zeros && most == 0;
 	}
-	sl_ranges_first(ranges, &workspace->tensors, ranges->value, sl_workspace_exponents(workspace));
+	if (ranges->count > 0)
+		sl_ranges_first(ranges, &workspace->tensors, ranges->value,
+				sl_workspace_exponents(workspace));
 	return zeros ? 0
 		     : sl_canonical_initial(&workspace->scope, workspace->committed,
 					    sl_workspace_bytes(workspace));
@@ -233,7 +240,8 @@ bool sl_job_model_far(const struct sl_workspace *workspace)
 	const int16_t *exponents = sl_workspace_exponents(workspace);
 	bool far = false;
 	for (struct sl_tensor_run run = {.apart = true};
-	     !far && sl_tensors_next(&workspace->tensors, workspace->n, &run);) {
+	     workspace->ranges.count > 0 && !far &&
+	     sl_tensors_next(&workspace->tensors, workspace->n, &run);) {
 		uint32_t k = run.tensor - 1;
 		double most = change_of(&run, workspace->trained, workspace->committed);
 		far = !sl_ranges_always_exact((enum sl_tensor_class)workspace->ranges.class[k]) &&
@@ -322,7 +330,7 @@ static size_t decode(const struct sl_workspace *workspace, const struct sl_view 
 		note_most(workspace, view, sums, first, count);
 	int rc = sl_encoding_decode_part(&view->field, &encoding, tensors, sums, workspace->s,
 					 sl_state_element(workspace, view, (size_t)view->elements - 1),
-					 base_of(workspace, view), n, first, count, model);
+					 sl_job_model_base(workspace, view), n, first, count, model);
 	assert(rc == SL_OK); /* the total weight is not 0 */
 	return sl_tensors_offset(tensors, n, first + count) - sl_tensors_offset(tensors, n, first);
 }

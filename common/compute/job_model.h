@@ -5,8 +5,11 @@
 
 #include "common/compute/job_types.h"
 
+/* Return B of the view: the model that `previous` or `initial` names; NULL: there is none, or noise is added
+ * to whole models. */
+const void *sl_job_model_base(const struct sl_workspace *workspace, const struct sl_view *view);
 /* Set the exponents of the initial model, which is in the place of the committed one. Return its hash for the
- * parameter `initial`; 0: it is zeros, or values: model. */
+ * parameter `initial`; with ranges, 0: it is zeros. */
 uint64_t sl_job_model_begin(const struct sl_workspace *workspace);
 /* Return true if the trained model changes a tensor of the initial one beyond its range. */
 bool sl_job_model_far(const struct sl_workspace *workspace);

@@ -66,6 +66,7 @@ struct sl_job_result {
 	double update; /* ENCODE: largest |trained - committed| of float32 and float64; NaN without a base */
 	bool far; /* ENCODE: of a tensor, the update is as far beyond its range as can be told, and not tiny
 		   */
+	bool scaled; /* ENCODE: the vector was longer than the norm, and is scaled down to it */
 	bool zeroed; /* ENCODE: with SL_ERR_RANGE, tensor `first_frozen` was rounded to 0 too often */
 	uint32_t frozen, first_frozen; /* ENCODE: tensors that changed and are 0 as a whole in the encoding;
 					  the index of the first */

@@ -7,6 +7,7 @@
 #include "common/base/arena.h"
 #include "common/base/tensors.h"
 #include "common/compute/slots.h"
+#include "common/dp/gaussian.h"
 #include "common/field/encoding.h"
 #include "common/field/metropolis.h"
 #include "common/field/share.h"
@@ -16,6 +17,13 @@
 
 /* Fill `n` bytes from the operating system's generator. */
 typedef void (*sl_key_source)(void *context, uint8_t *bytes, size_t n);
+
+/* The noise of an attempt; secret. */
+struct sl_noise {
+	struct sl_gaussian plan;
+	uint8_t key[SL_KEY_BYTES], dither[SL_KEY_BYTES];
+	double factor; /* the own vector is scaled by it */
+};
 
 struct sl_workspace {
 	struct sl_scope scope;
@@ -28,7 +36,7 @@ struct sl_workspace {
 	void *rest; /* of the own last update, like a model: what its encoding left out; secret. NULL: not
 		       kept. Lost with the process */
 	uint8_t encoded[SL_HASH_BYTES]; /* h of the view for which `trained` was encoded last */
-	uint64_t weight;		/* m_i */
+	uint64_t weight;		/* m_i; 0: the vector does not count */
 	bool clamp;			/* clip coordinates instead of failing */
 	bool zeros_allowed;		/* encode a tensor that is rounded to 0 in round after round */
 	struct sl_zeroed {
@@ -50,6 +58,8 @@ struct sl_workspace {
 
 	struct sl_secrets secrets; /* own key, challenge, root and outgoing key shares, from SECRETS on */
 	uint64_t *values;	   /* of the last CHECKSUM */
+
+	struct sl_noise noise; /* from ENCODE to COMMITMENT */
 
 	/* in the scratch, from ENCODE on */
 	struct sl_sharing sharing;

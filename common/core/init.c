@@ -15,7 +15,7 @@ static uint64_t elements_most(const struct sl_core_config *config)
 {
 	const struct sl_parameters *p = &config->parameters;
 	uint64_t most = p->n + 1, extra = 0, ranged = 0;
-	if (p->values != SL_VALUES_MODEL)
+	if (sl_values_have_limbs(p->values))
 		extra = sl_layout_extra(&config->layout, false, SL_EXACT_BITS_LEAST);
 	if (p->values == SL_VALUES_UPDATE)
 		ranged = sl_layout_extra(&config->layout, true, (uint32_t)p->update_bits);

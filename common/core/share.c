@@ -9,6 +9,8 @@
  * keeper whose deposit is kept here has sent its chunk m - SL_DEPOSIT_WINDOW. */
 #include "common/core/share.h"
 
+#include <math.h>
+
 #include "common/core/attempt.h"
 #include "common/core/deposit.h"
 #include "common/core/emit.h"
@@ -343,8 +345,8 @@ static void unfit_model(struct sl_core *core, const struct sl_job_result *result
 /* Report what the quantization step of the view costs the model. */
 static void report_rounding(struct sl_core *core, const struct sl_job_result *result)
 {
-	if (core->view.encoding.kind == SL_ENCODING_PAPER)
-		return; /* its errors are not measured */
+	if (core->view.encoding.kind == SL_ENCODING_PAPER || sl_encoding_is_noisy(&core->view.encoding))
+		return; /* its errors are not measured, or small beside the noise */
 	struct sl_report *report = sl_emit_report(core, SL_REPORT_ENCODED);
 	report->encoded.values = core->view.encoding.values;
 	report->encoded.step = sl_encoding_step(&core->view.encoding);
@@ -367,12 +369,17 @@ void sl_share_encoded(struct sl_core *core, const struct sl_job_result *result)
 	report_rounding(core, result);
 	if (seeded(core))
 		shares_out(core, 0);
+	if (result->scaled)
+		sl_emit_report(core, SL_REPORT_SCALED);
 	if (result->total == 0 || (sl_view_ranged(&core->view) && !result->far))
 		return; /* the range follows */
 	struct sl_report *report = sl_emit_report(core, SL_REPORT_CLAMPED);
 	report->clamped.count = result->total;
 	report->clamped.ranged = sl_view_ranged(&core->view);
-	report->clamped.clipping_range = core->view.encoding.clipping_range;
+	report->clamped.clipping_range =
+		sl_encoding_is_noisy(&core->view.encoding)
+			? ldexp((double)core->view.encoding.noisy.most, core->view.encoding.noisy.step)
+			: core->view.encoding.clipping_range;
 }
 
 void sl_share_gathered(struct sl_core *core, const struct sl_job_result *result)

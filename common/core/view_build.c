@@ -227,7 +227,7 @@ static void set_bits(struct sl_view *view)
 {
 	struct sl_parameters *agreed = &view->agreed;
 	uint64_t bits = SL_EXACT_BITS;
-	if (agreed->values == SL_VALUES_MODEL)
+	if (!sl_values_have_limbs(agreed->values))
 		return;
 	if (sl_view_ranged(view)) {
 		uint32_t more = view->t <= SL_VIEW_FRESH_ROUNDS ? FRESH_BITS
@@ -416,6 +416,10 @@ static int find_participants(struct sl_core *core, struct sl_view *view)
 	agree_on_parameters(core, view);
 	if (!quorate(core, view))
 		return SL_ERR_REFUSED;
+	if (view->agreed.values == SL_VALUES_NOISY_UPDATE && !sl_view_has_base(view)) {
+		sl_attempt_fail(core, SL_REASON_NO_BASE, true);
+		return SL_ERR_REFUSED;
+	}
 	if (core->parameters.initial != view->agreed.initial) {
 		sl_train_without_initial(core);
 		sl_attempt_fail(core, SL_REASON_INITIAL, true);

@@ -103,7 +103,7 @@ const char *sl_message_status_name(enum sl_peer_status status);
 #define SL_STATEMENT_FIELDS(X, S, first)                                                                     \
 	X(S, U64, first, n, 1, SL_ELEMENTS_MAX - 1, "n out of range")                                        \
 	X(S, U64, (first) + 1, model, 0, UINT64_MAX, NULL)                                                   \
-	X(S, U64, (first) + 2, values, 0, SL_VALUES_EXACT, "unknown values")                                 \
+	X(S, U64, (first) + 2, values, 0, SL_VALUES_NOISY_UPDATE, "unknown values")                          \
 	X(S, U64, (first) + 3, initial, 0, UINT64_MAX, NULL)                                                 \
 	X(S, U64, (first) + 4, failed, 0, 1, "failed is neither 0 nor 1")                                    \
 	X(S, U64, (first) + 5, hop_bytes, 0, SL_HOP_BYTES_MAX, "hop_bytes out of range")

@@ -25,6 +25,9 @@ struct sl_parameters {
 	uint64_t iterations_rule; /* 0 or 1 */
 	uint64_t max_degree;	  /* with more peers in range, the learner offers an overlay of this degree */
 	uint64_t privacy_check;	  /* 0: warn; 1: enforce */
+	/* with values that are noisy, doubles as their bits: */
+	uint64_t dp_unit;		      /* enum sl_dp_unit */
+	uint64_t dp_clip, dp_noise, dp_range; /* z is chosen; 0: the usual range */
 	/* --- of this learner, or as the participants of a view state them --- */
 	uint64_t n, model, values, initial, failed, hop_bytes;
 };

@@ -4,17 +4,63 @@
 
 #include "common/base/bytes.h"
 
-bool sl_view_ranged(const struct sl_view *view)
+bool sl_view_has_base(const struct sl_view *view)
 {
 	static const uint8_t none[SL_HASH_BYTES];
-	return view->agreed.values == SL_VALUES_UPDATE &&
+	uint64_t values = view->agreed.values;
+	return (values == SL_VALUES_UPDATE || values == SL_VALUES_NOISY_UPDATE) &&
 	       (view->agreed.initial != 0 || memcmp(view->previous, none, sizeof none) != 0);
+}
+
+bool sl_view_ranged(const struct sl_view *view)
+{
+	return view->agreed.values == SL_VALUES_UPDATE && sl_view_has_base(view);
+}
+
+/* ---- noise ---- */
+
+static double real(uint64_t bits)
+{
+	double value;
+	memcpy(&value, &bits, sizeof value);
+	return value;
+}
+
+static struct sl_dp_terms terms_of(const struct sl_view *view)
+{
+	const struct sl_parameters *p = &view->agreed;
+	return (struct sl_dp_terms){.unit = (enum sl_dp_unit)p->dp_unit,
+				    .dimension = (double)p->n,
+				    .clip = real(p->dp_clip),
+				    .noise = real(p->dp_noise),
+				    .range = real(p->dp_range),
+				    .learners = view->n,
+				    .colluding =
+					    p->tolerance < view->n ? (uint32_t)p->tolerance : view->n - 1};
+}
+
+static void set_noise(struct sl_view *view)
+{
+	const struct sl_dp_terms terms = terms_of(view);
+	struct sl_noisy *noisy = &view->encoding.noisy;
+	*noisy = (struct sl_noisy){.room = UINT64_MAX / 4, .factor = 1};
+	if (sl_dp_scale_choose(&terms, &view->scale) != SL_OK)
+		return;
+	noisy->step = view->scale.step;
+	noisy->most = view->scale.most;
+	noisy->room = view->scale.room;
+}
+
+struct sl_dp_round sl_view_charge(const struct sl_view *view, double sampled)
+{
+	const struct sl_dp_terms terms = terms_of(view);
+	return sl_dp_scale_round(&terms, &view->scale, sampled);
 }
 
 void sl_view_set_encoding(struct sl_view *view, const struct sl_layout *layout)
 {
 	const struct sl_parameters *p = &view->agreed;
-	bool ranged = sl_view_ranged(view), limbs = p->values != SL_VALUES_MODEL;
+	bool ranged = sl_view_ranged(view), limbs = sl_values_have_limbs(p->values);
 	view->encoding =
 		(struct sl_encoding){.kind = (enum sl_encoding_kind)p->encoding,
 				     .values = limbs && !ranged ? SL_VALUES_EXACT : (enum sl_values)p->values,
@@ -22,6 +68,8 @@ void sl_view_set_encoding(struct sl_view *view, const struct sl_layout *layout)
 				     .update_bits = (uint32_t)p->update_bits,
 				     .weight_total = view->n};
 	memcpy(&view->encoding.clipping_range, &p->clipping_range, sizeof p->clipping_range);
+	if (sl_encoding_is_noisy(&view->encoding))
+		set_noise(view);
 	view->sharing = (enum sl_sharing_kind)p->sharing;
 	view->max_weight = p->max_weight;
 	view->elements = p->n + 1 + (limbs ? sl_layout_extra(layout, ranged, view->encoding.update_bits) : 0);

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "common/base/bytes.h"
+#include "common/dp/scale.h"
 #include "common/mixing/engine.h"
 #include "common/protocol/message.h"
 #include "common/protocol/parameters.h"
@@ -43,6 +44,7 @@ struct sl_view {
 	struct sl_field field;		 /* p resolved */
 	uint32_t fraction;		 /* g of §8.2 */
 	struct sl_encoding encoding;
+	struct sl_dp_scale scale; /* with noise; also in steps of the encoding */
 	enum sl_sharing_kind sharing;
 	uint64_t max_weight;	 /* m_i <= max_weight */
 	uint64_t elements;	 /* n + 1, and what the ranges take (common/field/ranges.h) */
@@ -165,8 +167,13 @@ static inline uint32_t sl_view_points(const struct sl_view *view)
 /* Return true if each tensor has its range: updates of a committed model, or of the common initial one, are
  * averaged. */
 bool sl_view_ranged(const struct sl_view *view);
-/* Fill encoding, sharing, weights and sizes from view->agreed and view->previous. layout: of the model. */
+/* Return true if the elements are what is added to a committed model, or the common initial one. */
+bool sl_view_has_base(const struct sl_view *view);
+/* Fill encoding, scale, sharing, weights and sizes from view->agreed, view->previous and view->n. layout: of
+ * the model. With noise, encoding.noisy.most is 0 if there is no scale: then no modulus is large enough. */
 void sl_view_set_encoding(struct sl_view *view, const struct sl_layout *layout);
+/* Return the round of a view with noise as it is charged. `sampled`: see sl_dp_scale_round. */
+struct sl_dp_round sl_view_charge(const struct sl_view *view, double sampled);
 /* Choose engine and steps by view->costs, and the chunks of the States. */
 void sl_view_set_engine(struct sl_view *view);
 /* Return the neighbour number (0..degree-1) of a roster index, or -1. */

@@ -36,6 +36,8 @@ int sl_modulus_check(const struct sl_settings *settings, uint32_t learners, sl_i
 	struct sl_report report = {.reason = SL_REASON_P_BOUND};
 	char text[SL_ERROR_BYTES];
 	int digits_most = -1;
+	if (settings->dp != SL_DP_USE_OFF) /* it follows from the model */
+		return SL_OK;
 	bool met = sl_encoding_bound(p != 0 ? p : (UINT64_C(1) << bits) - 1, &encoding, &addends, &least,
 				     &digits_most);
 	report.why.p_bound.p = p;

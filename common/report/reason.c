@@ -84,6 +84,13 @@ static void p_bound_text(const struct sl_report *r, char *text, size_t size)
 	bool exact = r->why.p_bound.values == SL_VALUES_EXACT;
 	const char *digits = model ? "decimals" : exact ? "bits" : "update_bits";
 	char fewer[64] = "", larger[64] = "";
+	if (sl_values_are_noisy(r->why.p_bound.values)) {
+		snprintf(text, size,
+			 "no modulus below 2^%" PRIu32 " holds the sum of %" PRIu32
+			 " vectors and their noise: lower clipping_range or dp_noise%s",
+			 bits, r->why.p_bound.learners, p != 0 ? ", or leave modulus at auto" : "");
+		return;
+	}
 	if (r->why.p_bound.digits_most >= 0 && !exact)
 		snprintf(fewer, sizeof fewer, "lower %s to %d", digits, r->why.p_bound.digits_most);
 	if (prime != 0 && prime >> bits == 0)
@@ -136,7 +143,9 @@ static void model_text(const struct sl_report *r, const char *who, char *text, s
 {
 	static const char *const values[] = {[SL_VALUES_MODEL] = "models with decimals",
 					     [SL_VALUES_UPDATE] = "updates",
-					     [SL_VALUES_EXACT] = "exact models"};
+					     [SL_VALUES_EXACT] = "exact models",
+					     [SL_VALUES_NOISY] = "models with noise",
+					     [SL_VALUES_NOISY_UPDATE] = "updates with noise"};
 	if (r->why.other.own_n != r->why.other.their_n)
 		snprintf(text, size,
 			 "%s has a model of size %" PRIu64 ", this learner one of size %" PRIu64
@@ -208,6 +217,10 @@ static const struct {
 	[SL_REASON_INITIAL] =
 		{"the learners begin with different models, or one has changed a tensor beyond its first "
 		 "range: the first round averages whole models",
+		 NONE, ""},
+	[SL_REASON_NO_BASE] =
+		{"dp with values: update needs the same initial model at all learners, and they "
+		 "begin with different ones: start from one file, or from one seed",
 		 NONE, ""},
 	[SL_REASON_WEIGHTLESS] =
 		{"the weights of all learners are 0: one at least must have a weight above 0", NONE, ""},

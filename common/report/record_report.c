@@ -139,8 +139,11 @@ static void set_mixed(struct sl_record *record, const struct sl_report *report)
 
 static void set_committed(struct sl_record *record, const struct sl_report *report)
 {
-	static const char *const names[] = {
-		[SL_VALUES_MODEL] = "model", [SL_VALUES_UPDATE] = "update", [SL_VALUES_EXACT] = "exact"};
+	static const char *const names[] = {[SL_VALUES_MODEL] = "model",
+					    [SL_VALUES_UPDATE] = "update",
+					    [SL_VALUES_EXACT] = "exact",
+					    [SL_VALUES_NOISY] = "noisy",
+					    [SL_VALUES_NOISY_UPDATE] = "noisy update"};
 	record->learners = report->committed.learners;
 	record->edges = report->committed.edges;
 	record->margin = report->committed.margin;

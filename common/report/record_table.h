@@ -152,6 +152,7 @@
 	  "round {round}: exact; largest rounding error {error}")                                            \
 	X(CLAMPED, "clamped", SL_WARN, "round count",                                                        \
 	  "{count} parameters were clamped to clipping_range {clipping_range}")                              \
+	X(SCALED, "scaled", SL_INFO, "round", "the vector is longer than dp_clip, and is scaled down to it") \
 	X(CLAMPED_UPDATE, "clamped", SL_WARN, "round count",                                                 \
 	  "round {round}: {count} values of the update are far beyond the ranges of their tensors and are "  \
 	  "cut: this learner changes more than the others, or all more than before; then the ranges follow") \

@@ -1,5 +1,6 @@
 #include "common/setup/core_config.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -15,12 +16,49 @@ void sl_core_config_values(struct sl_core_config *config, const struct sl_settin
 {
 	struct sl_parameters *p = &config->parameters;
 	double range = 1;
+	if (s->dp != SL_DP_USE_OFF) {
+		p->values = values == SL_VALUES_UPDATE ? SL_VALUES_NOISY_UPDATE : SL_VALUES_NOISY;
+		memcpy(&p->clipping_range, &range, sizeof range);
+		return;
+	}
 	bool decimals = values == SL_VALUES_MODEL && s->decimals != SL_DECIMALS_AUTO;
 	p->values = values == SL_VALUES_MODEL && !decimals ? SL_VALUES_EXACT : values;
 	p->decimals = decimals ? s->decimals : 0;
 	p->update_bits = values == SL_VALUES_UPDATE ? s->update_bits : 0;
 	range = decimals ? s->clipping_range : range;
 	memcpy(&p->clipping_range, &range, sizeof range);
+}
+
+/* Set what the noise follows from; z as given, or the least that keeps the budget over all rounds. */
+static void set_noise(struct sl_core_config *config, const struct sl_settings *s)
+{
+	struct sl_parameters *p = &config->parameters;
+	const struct sl_dp_terms terms = {.unit = s->dp == SL_DP_USE_LEARNER ? SL_DP_LEARNER : SL_DP_RECORD,
+					  .dimension = (double)p->n,
+					  .clip = s->dp_clip,
+					  .range = s->clipping_range,
+					  .learners = config->roster_size,
+					  .colluding = s->tolerance};
+	const struct sl_dp_target target = {s->dp_epsilon, s->dp_delta, s->dp_sampling, s->rounds};
+	double noise = s->dp_noise > 0 ? s->dp_noise : sl_dp_scale_noise(&terms, &target);
+	p->dp_unit = terms.unit;
+	memcpy(&p->dp_clip, &terms.clip, sizeof terms.clip);
+	memcpy(&p->dp_range, &terms.range, sizeof terms.range);
+	memcpy(&p->dp_noise, &noise, sizeof noise);
+}
+
+int sl_core_config_check(const struct sl_core_config *config, const struct sl_settings *s,
+			 struct sl_error *error)
+{
+	double noise;
+	memcpy(&noise, &config->parameters.dp_noise, sizeof noise);
+	if (s->dp == SL_DP_USE_OFF || isfinite(noise))
+		return SL_OK;
+	return sl_err_set(
+		error, SL_ERR_RANGE,
+		"no noise keeps dp_epsilon: %g with dp_delta: %g over %" PRIu32
+		" rounds: allow more, or set fewer rounds; `starling dp plan` shows what each leads to",
+		s->dp_epsilon, s->dp_delta, s->rounds);
 }
 
 void sl_core_config_set(struct sl_core_config *config, const struct sl_settings *s, uint64_t n,
@@ -42,6 +80,8 @@ void sl_core_config_set(struct sl_core_config *config, const struct sl_settings 
 				       .model = model,
 				       .forgetful = s->forgetful == SL_FORGETFUL_YES ? s->tolerance : 0,
 				       .privacy_check = s->privacy_check == SL_PRIVACY_ENFORCE};
+	if (s->dp != SL_DP_USE_OFF)
+		set_noise(config, s);
 	sl_core_config_values(config, s, s->values == SL_VALUES_UPDATE ? SL_VALUES_UPDATE : SL_VALUES_MODEL);
 	config->range_by_control = s->neighbours == SL_NEIGHBOURS_CONTROL;
 	config->membership_change = s->membership_change;

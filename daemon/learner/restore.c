@@ -175,12 +175,13 @@ static int begin_anew(struct sl_daemon *daemon, struct sl_error *error)
 	struct sl_error none;
 	snprintf(kept.run, sizeof kept.run, "%s", daemon->settings->run);
 	set_exponents(daemon, &kept);
-	bool found = workspace->ranges.count > 0 &&
-		     sl_checkpoint_read(daemon->committed.folder, kept.run, 0, &workspace->tensors, &kept,
-					workspace->committed, &none) == SL_OK;
+	bool is_kept = workspace->ranges.count > 0 ||
+		       daemon->core_config.parameters.values == SL_VALUES_NOISY_UPDATE;
+	bool found = is_kept && sl_checkpoint_read(daemon->committed.folder, kept.run, 0, &workspace->tensors,
+						   &kept, workspace->committed, &none) == SL_OK;
 	if (!found)
 		daemon->trainer->ops->initial(daemon->trainer, workspace->committed);
-	daemon->core_config.parameters.initial = sl_job_model_begin(workspace);
+	daemon->core_config.parameters.initial = is_kept ? sl_job_model_begin(workspace) : 0;
 	if (found || daemon->core_config.parameters.initial == 0)
 		return SL_OK;
 	return sl_checkpoint_write(daemon->committed.folder, &kept, &workspace->tensors, workspace->committed,
@@ -250,8 +251,9 @@ static void restore_values(const struct sl_daemon *daemon, sl_round t, struct sl
 	struct sl_result result;
 	uint64_t n = sl_tensor_list_elements(tensors);
 	if (sl_result_open(s->state, s->run, n, t, &result, NULL) == SL_OK) {
-		*values = result.certificate.round->values == SL_VALUES_UPDATE ? SL_VALUES_UPDATE
-									       : SL_VALUES_MODEL;
+		uint64_t had = result.certificate.round->values;
+		bool updates = had == SL_VALUES_UPDATE || had == SL_VALUES_NOISY_UPDATE;
+		*values = updates ? SL_VALUES_UPDATE : SL_VALUES_MODEL;
 		sl_result_close(&result);
 	} else {
 		free((void *)tensors->items);

@@ -108,7 +108,7 @@ static int open_ranges(struct sl_daemon *daemon, struct sl_error *error)
 	struct sl_ranges *ranges = &daemon->workspace.ranges;
 	const struct sl_tensors *tensors = &daemon->trainer->tensors;
 	c->model_bytes = sl_tensors_bytes(tensors, c->parameters.n);
-	if (c->parameters.values == SL_VALUES_MODEL)
+	if (!sl_values_have_limbs(c->parameters.values))
 		return SL_OK;
 	daemon->memory.ranges = calloc(1, sl_ranges_memory(tensors));
 	if (daemon->memory.ranges == NULL)
@@ -143,9 +143,11 @@ static int set_core_config(struct sl_daemon *daemon, struct sl_error *error)
 			   sl_tensor_bytes_hash(&daemon->trainer->tensors), quorum);
 	if (sl_settings_has_application(s))
 		sl_core_config_values(c, s, sl_application_values(daemon->trainer));
-	int ranges = open_ranges(daemon, error);
-	if (ranges != SL_OK)
-		return ranges;
+	rc = sl_core_config_check(c, s, error);
+	if (rc == SL_OK)
+		rc = open_ranges(daemon, error);
+	if (rc != SL_OK)
+		return rc;
 	memcpy(c->key, daemon->members.identity.public_key, SL_KEY_BYTES);
 	randombytes_buf(&daemon->training.nonce, sizeof daemon->training.nonce);
 	c->incarnation = sl_store_incarnation(daemon->store);
@@ -167,7 +169,8 @@ static int open_workspace(struct sl_daemon *daemon, struct sl_error *error)
 	size_t room = sl_core_secret_bytes(&daemon->core_config);
 	void *secrets = daemon->core_config.secrets = sodium_malloc(room);
 	bool locked = secrets != NULL && sodium_mlock(secrets, room) == 0 &&
-		      sodium_mlock(&v->secrets, sizeof v->secrets) == 0; /* models may take what is left */
+		      sodium_mlock(&v->secrets, sizeof v->secrets) == 0 &&
+		      sodium_mlock(&v->noise, sizeof v->noise) == 0; /* models may take what is left */
 	v->n = daemon->core_config.parameters.n;
 	v->tensors = daemon->trainer->tensors;
 	daemon->memory.begins = calloc(v->tensors.count + 1, sizeof *daemon->memory.begins);

@@ -529,5 +529,5 @@ TEST_WITH(ranges_of_an_initial_model, attempt_setup, attempt_teardown)
 	assert_int_equal(sl_job_model_begin(w), 0);
 	w->ranges.count = 0;
 	initial->w[0] = 1;
-	assert_int_equal(sl_job_model_begin(w), 0);
+	assert_int_not_equal(sl_job_model_begin(w), 0);
 }

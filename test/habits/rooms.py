@@ -11,7 +11,7 @@ ARROWS = {
 	'common/dp': 'common/field',
 	'common/graph': 'common/base',
 	'common/mixing': 'common/field common/graph',
-	'common/protocol': 'common/mixing',
+	'common/protocol': 'common/mixing common/dp',
 	'common/wire': 'common/protocol proto',
 	'common/compute': 'common/protocol',
 	'common/core': 'common/compute',

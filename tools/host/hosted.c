@@ -34,7 +34,7 @@ int sl_hosted_open(struct sl_hosted *l, const struct sl_core_config *config, con
 	l->ranges = sl_heap_zeroed(1, sl_ranges_memory(tensors));
 	if (l->ranges == NULL)
 		return SL_ERR_NOMEM;
-	if (config->parameters.values != SL_VALUES_MODEL)
+	if (sl_values_have_limbs(config->parameters.values))
 		sl_ranges_set(&v->ranges, tensors, n, l->ranges);
 	l->config.layout = v->ranges.layout;
 	l->config.model_bytes = bytes + sl_ranges_bytes(&v->ranges);
