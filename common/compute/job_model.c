@@ -45,9 +45,9 @@ static int encode(const struct sl_workspace *workspace, const struct sl_view *vi
 		  size_t count, uint64_t *x, struct sl_encode_note *note)
 {
 	struct sl_encoding encoding = encoding_of(workspace, view);
-	return sl_encoding_encode_part(&view->field, &encoding, &workspace->tensors, workspace->trained,
-				       sl_job_model_base(workspace, view), workspace->n, first, count, x,
-				       note);
+	return (sl_encoding_is_noisy(&encoding) ? sl_encoding_noisy_part : sl_encoding_encode_part)(
+		&view->field, &encoding, &workspace->tensors, workspace->trained,
+		sl_job_model_base(workspace, view), workspace->n, first, count, x, note);
 }
 
 void sl_job_model_encode(const struct sl_workspace *workspace, const struct sl_view *view, size_t first,

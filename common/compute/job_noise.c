@@ -3,11 +3,9 @@
 #include <assert.h>
 #include <sodium.h>
 
-#include "common/compute/job_model.h"
-
 #define BLOCK 256u /* elements of noise on the stack */
 
-void sl_job_noise_open(struct sl_workspace *workspace, const struct sl_view *view)
+void sl_job_noise_open(struct sl_workspace *workspace, const struct sl_view *view, const void *base)
 {
 	struct sl_noise *noise = &workspace->noise;
 	if (!sl_encoding_is_noisy(&view->encoding))
@@ -20,8 +18,7 @@ void sl_job_noise_open(struct sl_workspace *workspace, const struct sl_view *vie
 	noise->factor = 1;
 	if (view->agreed.dp_unit == SL_DP_LEARNER)
 		noise->factor = sl_encoding_factor(&view->encoding, &workspace->tensors, workspace->trained,
-						   sl_job_model_base(workspace, view), workspace->n,
-						   view->scale.norm);
+						   base, workspace->n, view->scale.norm);
 }
 
 void sl_job_noise_encoding(const struct sl_workspace *workspace, const struct sl_view *view,

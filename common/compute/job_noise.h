@@ -3,8 +3,9 @@
 
 #include "common/compute/workspace.h"
 
-/* Draw the keys, plan the noise and find the factor of the vector. Nothing without noise. */
-void sl_job_noise_open(struct sl_workspace *workspace, const struct sl_view *view);
+/* Draw the keys, plan the noise and find the factor of the vector. Nothing without noise. base: B, or NULL.
+ */
+void sl_job_noise_open(struct sl_workspace *workspace, const struct sl_view *view, const void *base);
 /* Set what the encoding needs of it. */
 void sl_job_noise_encoding(const struct sl_workspace *workspace, const struct sl_view *view,
 			   struct sl_encoding *encoding);

@@ -468,9 +468,7 @@ int sl_encoding_encode_part(const struct sl_field *field, const struct sl_encodi
 		.note = note};
 	*note = (struct sl_encode_note){0};
 	int err = check_weight(field, encoding, n, note);
-	if (err == SL_OK && sl_encoding_is_noisy(encoding))
-		err = sl_encoding_noisy_part(field, encoding, tensors, model, base, n, first, count, x, note);
-	else if (err == SL_OK)
+	if (err == SL_OK)
 		err = limbs ? encode_with_limbs(&e, tensors, model, base, n, first, count, x)
 			    : encode_decimals(&e, tensors, model, n, first, count, x);
 	size_t weight = (size_t)sl_encoding_elements(encoding, n) - 1;

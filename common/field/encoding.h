@@ -102,12 +102,18 @@ static inline uint64_t sl_encoding_elements(const struct sl_encoding *encoding, 
 
 /* Encode the n elements of `model`, which consists of `tensors` (NULL: of float32): the elements first ..
  * first + count - 1 of sl_encoding_elements, into `count` elements `x`. base: B; of a ranged round. Return
- * SL_ERR_INVALID for a NaN or an infinity, and for int64 with `paper` or noise; SL_ERR_RANGE for a value
+ * SL_ERR_INVALID for a NaN or an infinity, and for int64 with `paper`; SL_ERR_RANGE for a value
  * beyond the clipping range, or too large for the field or for its limbs (note->index and note->value name
  * the coordinate); no value ever wraps. After an error x is unspecified. The note is of these elements. */
 int sl_encoding_encode_part(const struct sl_field *field, const struct sl_encoding *encoding,
 			    const struct sl_tensors *tensors, const void *model, const void *base, size_t n,
 			    size_t first, size_t count, uint64_t *x, struct sl_encode_note *note);
+
+/* The same of a vector that noise is added to; SL_ERR_INVALID for a NaN or an infinity, and nothing else is
+ * refused. base: B, or NULL. */
+int sl_encoding_noisy_part(const struct sl_field *field, const struct sl_encoding *encoding,
+			   const struct sl_tensors *tensors, const void *model, const void *base, size_t n,
+			   size_t first, size_t count, uint64_t *x, struct sl_encode_note *note);
 
 /* Of a ranged round: write what rounding leaves out of the update in the elements first .. first + count - 1
  * of the n to those of `rest`, a vector like the model; 0 for a value that was cut, and of exact tensors. */

@@ -5,6 +5,7 @@
 #include <sodium.h>
 
 #include "common/field/encoding.h"
+
 #include "common/field/encoding_scale.h"
 
 #define BLOCK 256u     /* elements whose dither is on the stack */
@@ -89,7 +90,8 @@ int sl_encoding_noisy_part(const struct sl_field *field, const struct sl_encodin
 {
 	const struct reader reader = {encoding, model, base,
 				      ldexp(encoding->noisy.factor, -encoding->noisy.step)};
-	int err = SL_OK;
+	int err = encoding->weight < field->p ? SL_OK : SL_ERR_RANGE;
+	*note = (struct sl_encode_note){0};
 	struct sl_tensor_run run = {.apart = true};
 	for (sl_tensors_seek(tensors, first, &run);
 	     err == SL_OK && run.first + run.count < first + count && sl_tensors_next(tensors, n, &run);) {
@@ -100,6 +102,8 @@ int sl_encoding_noisy_part(const struct sl_field *field, const struct sl_encodin
 					   note);
 		}
 	}
+	if (err == SL_OK && first + count == n + 1)
+		x[n - first] = encoding->weight;
 	return err;
 }
 

@@ -5,7 +5,6 @@
 
 #include "common/base/limits.h"
 #include "common/base/types.h"
-#include "common/field/encoding.h"
 
 static inline uint64_t sl_encoding_power_of_ten(uint32_t digits)
 {
@@ -21,8 +20,3 @@ static inline const void *sl_encoding_from(const void *model, size_t offset)
 {
 	return model == NULL ? NULL : (const uint8_t *)model + offset;
 }
-
-/* sl_encoding_encode_part, of vectors that noise is added to, without the weight. */
-int sl_encoding_noisy_part(const struct sl_field *field, const struct sl_encoding *encoding,
-			   const struct sl_tensors *tensors, const void *model, const void *base, size_t n,
-			   size_t first, size_t count, uint64_t *x, struct sl_encode_note *note);

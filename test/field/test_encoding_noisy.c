@@ -94,7 +94,7 @@ TEST(dither_of_an_element_is_its_own)
 	assert_true(ones > N / 3 && ones < 2 * N / 3);
 	for (size_t first = 0; first + 100 <= N; first += 61) {
 		assert_int_equal(
-			sl_encoding_encode_part(&field, &e, NULL, model, NULL, N, first, 100, some, &note),
+			sl_encoding_noisy_part(&field, &e, NULL, model, NULL, N, first, 100, some, &note),
 			SL_OK);
 		for (size_t l = 0; l < 100; l++)
 			assert_int_equal(some[l], x[first + l]);

@@ -8,8 +8,9 @@ static inline int sl_encoding_encode(const struct sl_field *field, const struct 
 				     const struct sl_tensors *tensors, const void *model, const void *base,
 				     size_t n, uint64_t *x, struct sl_encode_note *note)
 {
-	return sl_encoding_encode_part(field, encoding, tensors, model, base, n, 0,
-				       (size_t)sl_encoding_elements(encoding, n), x, note);
+	return (sl_encoding_is_noisy(encoding) ? sl_encoding_noisy_part : sl_encoding_encode_part)(
+		field, encoding, tensors, model, base, n, 0, (size_t)sl_encoding_elements(encoding, n), x,
+		note);
 }
 
 /* Decode Z without limbs, n+1 elements; see sl_encoding_decode_part. */
