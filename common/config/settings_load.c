@@ -311,6 +311,8 @@ static int check_privacy(const struct parse *parse, struct sl_error *error)
 		 "dp needs metrics: local: means of metrics would be told without noise"},
 		{on && s->decimals != SL_DECIMALS_AUTO, SL_ROW_decimals,
 		 "decimals have no place with dp: the noise decides the quantization step"},
+		{on && s->unsafe_dump_model, SL_ROW_unsafe_dump_model,
+		 "with dp there is no --verify and no unsafe_dump_model: nobody knows the noise of a mean"},
 		{on && s->privacy_check == SL_PRIVACY_WARN, SL_ROW_privacy_check,
 		 "dp needs privacy_check: enforce: else some could see one learner with its own noise alone"},
 	};
@@ -324,6 +326,9 @@ static int check_together(const struct parse *parse, struct sl_error *error)
 {
 	const struct sl_settings *s = parse->settings;
 	char text[256];
+	int code = check_privacy(parse, error);
+	if (code != SL_OK)
+		return code;
 	if (s->weighting == SL_WEIGHTING_SAMPLES && !given(parse, SL_ROW_max_weight))
 		return fail_at(
 			parse, SL_ROW_weighting, error,
@@ -368,7 +373,7 @@ static int check_together(const struct parse *parse, struct sl_error *error)
 			 (unsigned long long)s->modulus);
 		return fail_at(parse, SL_ROW_id, error, text);
 	}
-	return check_privacy(parse, error);
+	return SL_OK;
 }
 
 /* Numbers for models, such as decimals, ask for models. The modulus of a number has no room for as many bits

@@ -134,12 +134,43 @@ TEST_WITH(noise_is_added_to_the_vector, attempt_setup, attempt_teardown)
 	check_variance(a, x);
 }
 
+/* Subtract the stream of the key of the noise. */
+static void without_noise(const struct attempt *a, int64_t *from)
+{
+	sl_gaussian_draw(&a->workspace.noise.plan, a->workspace.noise.key, 0, y, N);
+	for (size_t l = 0; l < N; l++)
+		from[l] -= y[l];
+}
+
+TEST_WITH(records_are_dithered, attempt_setup, attempt_teardown)
+{
+	struct attempt *a = *state;
+	float *trained = a->workspace.trained;
+	for (int unit = SL_DP_RECORD; unit <= SL_DP_LEARNER; unit++) {
+		with_noise(a, (enum sl_dp_unit)unit);
+		for (size_t l = 0; l < N; l++)
+			trained[l] = ldexpf(0.25f, a->view.encoding.noisy.step);
+		encode(a, x);
+		without_noise(a, x);
+		size_t ones = 0;
+		for (size_t l = 0; l < N; l++) {
+			assert_true(x[l] == 0 || x[l] == 1);
+			ones += x[l] == 1;
+		}
+		assert_true(unit == SL_DP_RECORD ? ones > N / 5 && ones < N / 3 : ones == 0);
+	}
+}
+
 TEST_WITH(learner_is_scaled_to_the_norm, attempt_setup, attempt_teardown)
 {
 	struct attempt *a = *state;
 	with_noise(a, SL_DP_LEARNER);
 	struct sl_job_result result = attempt_run(a, (struct sl_job){.kind = SL_JOB_ENCODE});
 	assert_true(result.code == SL_OK && result.scaled && a->workspace.noise.factor < 1);
+	encode(a, x);
+	without_noise(a, x);
+	double norm = sqrt(variance(x) * N);
+	assert_true(norm <= a->view.scale.norm && norm > 0.9 * a->view.scale.norm);
 	zero_model(a);
 	result = attempt_run(a, (struct sl_job){.kind = SL_JOB_ENCODE});
 	assert_true(result.code == SL_OK && !result.scaled);

@@ -142,6 +142,11 @@ int sl_simulate_open(struct sl_simulation *s, const struct sl_simulation_options
 	int rc = sl_plan_begin(&s->plan, &options->plan, error);
 	if (rc == SL_OK)
 		rc = load_settings(s, error);
+	if (rc == SL_OK && s->plan.settings.dp != SL_DP_USE_OFF)
+		rc = sl_err_set(
+			error, SL_ERR_INVALID,
+			"--set dp: a simulation draws no secret noise; use starling launch, or starling "
+			"dp plan");
 	if (rc == SL_OK)
 		rc = sl_plan_check(&s->plan, progress, error);
 	if (rc == SL_OK)
