@@ -69,11 +69,14 @@ static void check_link_state(struct sl_sim *sim, uint32_t i, const struct sl_lin
 }
 
 /* Return true if learner i may have signed, for this attempt, that it lists j (or, without `lists`, that it
- * does not). After a restart it may have signed both, and the newer link state may not have been sent. */
+ * does not). After a restart it may have signed both, and the newer link state may not have been sent. Those
+ * from before its disk was set back are not known here, and others may still have them. */
 static bool may_list(const struct sl_sim *sim, const struct sl_sim_attempt *page, uint32_t i, uint32_t j,
 		     bool lists)
 {
 	bool known = false;
+	if (sl_sim_check_excused(sim, i, page->t))
+		return true;
 	for (uint32_t k = 0; k < SL_SIM_LISTED_MAX; k++) {
 		const struct sl_sim_listed *listed = &sim->learners[i].listed[k];
 		if (listed->t != page->t || listed->a != page->a)
