@@ -14,7 +14,7 @@ for name in $commands; do
 	esac
 	case $name in
 	topology) names='generate import analyze audit augment' ;;
-	dp) names='plan' ;;
+	dp) names='plan audit' ;;
 	group) names='create invite list remove address rotate update export' ;;
 	*) names= ;;
 	esac

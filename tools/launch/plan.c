@@ -183,11 +183,11 @@ static size_t add(struct sl_run_setting *all, size_t count, const struct sl_run_
 	return count + bytes / sizeof *more;
 }
 
-/* Return true if the learners start the command themselves. */
-static bool is_exec(const struct sl_launch_options *o)
+/* Return true if `setting`, as "trainer=exec", is one of --set. */
+static bool is_given(const struct sl_launch_options *o, const char *setting)
 {
 	for (size_t i = 0; i < o->sets; i++)
-		if (strcmp(o->set[i], "trainer=exec") == 0)
+		if (strcmp(o->set[i], setting) == 0)
 			return true;
 	return false;
 }
@@ -196,7 +196,8 @@ static int fill(struct sl_plan *plan, const char *data, struct sl_error *error)
 {
 	const struct sl_launch_options *o = &plan->options;
 	char rounds[16], seed[24], degree[16], here[PATH_MAX];
-	bool exec = is_exec(o);
+	bool exec = is_given(o, "trainer=exec"); /* the learners start the command themselves */
+	bool private = is_given(o, "dp=record") || is_given(o, "dp=learner");
 	if (getcwd(here, sizeof here) == NULL)
 		return sl_err_set(error, SL_ERR_IO, "the current folder: %m");
 	snprintf(rounds, sizeof rounds, "%u", o->rounds);
@@ -212,8 +213,8 @@ static int fill(struct sl_plan *plan, const char *data, struct sl_error *error)
 	};
 	static const struct sl_run_setting of_commands[] = {{"trainer", "application"}};
 	const struct sl_run_setting of_exec[] = {{"command_folder", here}};
-	static const struct sl_run_setting of_applications[] = {
-		{"application", "application.sock"},
+	static const struct sl_run_setting of_applications[] = {{"application", "application.sock"}};
+	static const struct sl_run_setting of_weights[] = {
 		{"weighting", "samples"},
 		{"max_weight", WEIGHT_MOST},
 	};
@@ -227,6 +228,8 @@ static int fill(struct sl_plan *plan, const char *data, struct sl_error *error)
 		count = add(all, count, of_exec, sizeof of_exec);
 	if (exec || o->command != NULL)
 		count = add(all, count, of_applications, sizeof of_applications);
+	if ((exec || o->command != NULL) && !private)
+		count = add(all, count, of_weights, sizeof of_weights);
 	return sl_run_fill(&plan->folder, all, count, o->set, o->sets, error);
 }
 

@@ -5,7 +5,9 @@
 #include "tools/lib/terminal.h"
 
 static const struct sl_verb verbs[] = {
-	{"plan", sl_dp_plan, "--epsilon E|--noise Z --delta D --rounds T [--records N] [--json]", NULL}, {0}};
+	{"plan", sl_dp_plan, "--epsilon E|--noise Z --delta D --rounds T [--records N] [--json]", NULL},
+	{"audit", sl_dp_audit, "[--json] RUNFOLDER|FILE...", NULL},
+	{0}};
 
 static void print_more(FILE *out)
 {

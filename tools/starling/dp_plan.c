@@ -95,8 +95,8 @@ static const struct sl_usage usage = {
 	.options = own,
 	.check = check,
 	.doc = "Plan a run with differential privacy: the noise that keeps epsilon at delta over all rounds, "
-	       "or the epsilon of a noise, and what it does to the mean. This version plans noise and adds "
-	       "none.\v"
+	       "or the epsilon of a noise, and what it does to the mean. The settings dp, dp_clip, dp_noise, "
+	       "dp_epsilon and dp_delta switch it on; see starling-dp(7).\v"
 	       "A record (or a learner) is clipped to a norm. Each learner adds a share of the noise before "
 	       "its vector is hidden, and the shares of the learners that do not collude suffice. z is the "
 	       "standard deviation of the noise in one parameter, divided by the clip.\n"

@@ -22,7 +22,7 @@ static const struct sl_command commands[] = {
 	{"evidence", "verify the proof that a learner broke the protocol", sl_cmd_evidence},
 	{"topology", "generate, import, analyze, audit or augment topology schedules", sl_cmd_topology},
 	{"estimate", "estimate what a round costs, for each engine and way of sharing", sl_cmd_estimate},
-	{"dp", "plan the noise of differential privacy, and what it does to the mean", sl_cmd_dp},
+	{"dp", "differential privacy: plan its noise, audit what a run has spent", sl_cmd_dp},
 	{"group", "make a group of learners on machines of their own, and change it", sl_cmd_group},
 	{"join", "become a learner of a group, with an invitation", sl_cmd_join},
 	{"admit", "admit a learner that waits to join the group", sl_cmd_admit},

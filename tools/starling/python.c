@@ -10,6 +10,7 @@
 
 #include "tools/lib/command.h"
 #include "tools/lib/python.h"
+#include "tools/starling/dp.h"
 
 /* Tell the module which program this is: --local starts it. */
 static void name_program(void)
@@ -55,4 +56,9 @@ int sl_cmd_python(int argc, char **argv)
 int sl_cmd_logs(int argc, char **argv)
 {
 	return sl_python_run("starling_timeline.__main__", argc, argv);
+}
+
+int sl_dp_audit(int argc, char **argv)
+{
+	return sl_python_run("starling_timeline.dp_audit", argc, argv);
 }
