@@ -164,12 +164,22 @@ static int answer(const struct options *o, double q, struct plan *plan, struct s
 	if (o->epsilon > 0)
 		return search(o, plan, error);
 	evaluate(o, o->noise, plan);
-	return isfinite(plan->epsilon) ? SL_OK
-				       : sl_err_set(error, SL_ERR_RANGE,
-						    "--noise %g keeps no epsilon at delta %g over %llu "
-						    "rounds: give more noise or "
-						    "a larger delta",
-						    o->noise, o->delta, (unsigned long long)o->rounds);
+	return SL_OK;
+}
+
+/* Answer all plans: without sampling, which may keep no epsilon if there is one with it, and with it. */
+static int answer_all(const struct options *o, struct plan plans[static 2], size_t count,
+		      struct sl_error *error)
+{
+	int rc = answer(o, 1, &plans[0], error);
+	if (rc == SL_OK && count > 1)
+		rc = answer(o, (double)o->batch / (double)o->records, &plans[1], error);
+	if (rc != SL_OK || isfinite(plans[count - 1].epsilon))
+		return rc;
+	return sl_err_set(error, SL_ERR_RANGE,
+			  "--noise %g keeps no epsilon at delta %g over %llu rounds: give more noise or a "
+			  "larger delta",
+			  o->noise, o->delta, (unsigned long long)o->rounds);
 }
 
 /* ---- what is printed ---- */
@@ -189,6 +199,8 @@ static void show_row(const struct options *o, const struct plan *plan)
 		snprintf(cells[0], SL_CELL_BYTES, "Poisson, q %.3g", plan->q);
 	for (size_t i = 0; i < 4; i++)
 		snprintf(cells[1 + i], SL_CELL_BYTES, "%.*g", i < 2 ? SL_DP_NOISE_DIGITS : 3, values[i]);
+	if (!isfinite(plan->epsilon))
+		snprintf(cells[2], SL_CELL_BYTES, "no bound");
 	snprintf(cells[5], SL_CELL_BYTES, "%u", plan->bits);
 	sl_table_line(table, COLUMNS, cells, line);
 	printf("%s\n", line);
@@ -254,7 +266,10 @@ static void show(const struct options *o, const struct plan *plans, size_t count
 	sl_terminal_print(stdout,
 			  "Learners that each hide their data by themselves need noise %.1f times as long.\n",
 			  last->local / last->of_mean);
-	if (count > 1)
+	if (count > 1 && !isfinite(last->unsampled))
+		sl_terminal_print(stdout, "If records are not drawn at random, z = %.*g keeps no epsilon.\n",
+				  SL_DP_NOISE_DIGITS, last->noise);
+	else if (count > 1)
 		sl_terminal_print(
 			stdout,
 			"If records are not drawn at random, z = %.*g spends epsilon %.*g, not %.*g.\n",
@@ -263,15 +278,21 @@ static void show(const struct options *o, const struct plan *plans, size_t count
 			sl_dp_scale_rounded_up(last->epsilon));
 }
 
+/* Return a number, or null: no bound. */
+static json_t *real_json(double value)
+{
+	return isfinite(value) ? json_real(value) : json_null();
+}
+
 static json_t *plan_json(const struct options *o, const struct plan *plan)
 {
-	return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:i, s:s}", "q", plan->q,
-			 "noise", plan->noise, "epsilon", plan->epsilon, "epsilon_unsampled", plan->unsampled,
-			 "granularity", plan->scale.norm / sqrt((double)o->parameters), "step",
-			 ldexp(1, plan->scale.step), "sensitivity_steps", plan->scale.sensitivity,
-			 "sigma_steps", plan->scale.sigma, "noise_of_mean", plan->of_mean * o->clip,
-			 "local_noise_of_mean", plan->local * o->clip, "bits", (int)plan->bits, "verdict",
-			 verdict(o, plan));
+	return json_pack("{s:f, s:f, s:o, s:o, s:f, s:f, s:f, s:f, s:f, s:f, s:i, s:s}", "q", plan->q,
+			 "noise", plan->noise, "epsilon", real_json(plan->epsilon), "epsilon_unsampled",
+			 real_json(plan->unsampled), "granularity",
+			 plan->scale.norm / sqrt((double)o->parameters), "step", ldexp(1, plan->scale.step),
+			 "sensitivity_steps", plan->scale.sensitivity, "sigma_steps", plan->scale.sigma,
+			 "noise_of_mean", plan->of_mean * o->clip, "local_noise_of_mean",
+			 plan->local * o->clip, "bits", (int)plan->bits, "verdict", verdict(o, plan));
 }
 
 static void show_json(const struct options *o, const struct plan *plans, size_t count)
@@ -297,9 +318,7 @@ int sl_dp_plan(int argc, char **argv)
 	if (o.batch == 0)
 		o.batch = o.records;
 	size_t count = o.batch < o.records ? 2 : 1;
-	int rc = answer(&o, 1, &plans[0], &error);
-	if (rc == SL_OK && count > 1)
-		rc = answer(&o, (double)o.batch / (double)o.records, &plans[1], &error);
+	int rc = answer_all(&o, plans, count, &error);
 	if (rc != SL_OK)
 		return sl_command_status("starling dp plan", rc, &error);
 	(o.json ? show_json : show)(&o, plans, count);
