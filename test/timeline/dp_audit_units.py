@@ -86,7 +86,7 @@ class DpAudit(unittest.TestCase):
 		document = self.document(run_of(), roster='settings:\n  dp: record\nmembers:\n')
 		self.assertEqual((document['unit'], document['rounds'], document['without_log']), ('record', 3, []))
 		self.assertEqual(document['learners'][1], {
-			'id': 2, 'name': 'bo', 'attempts_charged': 4, 'gap_rounds': 0, 'rounds_committed': 3, 'epsilon': 0.4, 'epsilon_unsampled': 4,
+			'id': 2, 'name': 'bo', 'attempts_charged': 4, 'guessed': 0, 'rounds_committed': 3, 'epsilon': 0.4, 'epsilon_unsampled': 4,
 			'delta': 1e-5, 'budget': 2, 'budget_spent': None, 'ledger': None})
 
 	def test_a_missing_charge_is_found(self):
@@ -157,6 +157,19 @@ class DpAudit(unittest.TestCase):
 				one['epsilon'] = 2.5
 		self.assertEqual(self.kinds(logs), [('over_budget', 2, 2, 1)])
 
+	def test_no_bound_is_more_than_any_budget(self):
+		logs = run_of()
+		without_sampling = [one for one in logs[1] if one['event'] == 'charged'][2:]
+		for one in without_sampling:
+			one['epsilon_unsampled'] = None
+		document = self.document(logs)
+		self.assertEqual((document['findings'], document['learners'][0]['epsilon_unsampled']), ([], None))
+		self.assertIn('no bound', self.audit(logs)[1])
+		without_sampling[0]['epsilon'] = None
+		self.assertEqual(self.kinds(logs), [('over_budget', 1, 2, 2)])
+		without_sampling[1]['epsilon_unsampled'] = 4
+		self.assertEqual(self.kinds(logs), [('lowered', 1, 3, 1), ('over_budget', 1, 2, 2)])
+
 	def test_no_budget_is_no_finding(self):
 		logs = run_of()
 		for one in logs[2]:
@@ -176,11 +189,11 @@ class DpAudit(unittest.TestCase):
 
 	def test_gaps_and_missing_logs_are_said(self):
 		logs = run_of()
-		logs[1].append(record(1, (3, 1), 'ledger_gap', **{'from': 1, 'to': 2, 'rounds': 2}))
+		logs[1].append(record(1, (3, 1), 'ledger_gap', **{'from': 1, 'to': 3, 'guessed': 2}))
 		logs[3] = []
 		status, out, _ = self.audit(logs)
 		self.assertEqual(status, 0)
-		self.assertIn('ana (1) was also charged for 2 rounds of which its ledger had no record.', out)
+		self.assertIn('ana (1) was also charged for 2 attempts of which it has no record.', out)
 		self.assertIn('No log: learner 3.', out)
 		self.assertIn('Each learner was charged for each committed round that it took part in.', out)
 
@@ -193,7 +206,7 @@ class DpAudit(unittest.TestCase):
 
 	def test_what_a_log_holds_is_only_shown(self):
 		logs = run_of()
-		logs[1][1].update(epsilon='4', epsilon_unsampled=None, delta=[], budget={})
+		logs[1][1].update(epsilon='4', epsilon_unsampled='', delta=[], budget={})
 		logs[2][0].update(participants=[2, 'x', -1, None])
 		for one in logs[2]:
 			one['name'] = 'b\x1b[31mo'

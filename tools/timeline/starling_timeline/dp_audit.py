@@ -40,9 +40,14 @@ Exit status: 0 nothing found; 1 something found; 2 wrong usage, or no charge in 
 Place = tuple[int, int]  # round, attempt
 
 
+def bound(record: dict, name: str) -> float:
+    """Return an epsilon, which is null where there is no bound."""
+    return math.inf if name in record and record[name] is None else real(record, name)
+
+
 @dataclass
 class Charge:
-    """What the learner had spent after a charge. epsilon: as its sampling is declared."""
+    """What the learner had spent after a charge. epsilon: as its sampling is declared; infinite: no bound."""
     epsilon: float
     unsampled: float
     delta: float
@@ -50,7 +55,7 @@ class Charge:
 
     @classmethod
     def read(cls, record: dict) -> Charge:
-        return cls(*(real(record, name) for name in ("epsilon", "epsilon_unsampled", "delta", "budget")))
+        return cls(bound(record, "epsilon"), bound(record, "epsilon_unsampled"), real(record, "delta"), real(record, "budget"))
 
 
 @dataclass
@@ -62,7 +67,7 @@ class Account:
     charges: dict[Place, Charge] = field(default_factory=dict)
     lowered: list[tuple[Place, float, float]] = field(default_factory=list)  # epsilon before and after
     last: Optional[Charge] = None
-    gap_rounds: int = 0  # charged without a record of them
+    guessed: int = 0  # attempts that were charged without a record of them
     spent: list[int] = field(default_factory=list)  # rounds in which its budget was found spent
     took_part: set[Place] = field(default_factory=set)
     ledger: Optional[dict] = None  # of a learner that runs
@@ -107,7 +112,7 @@ class Audit:
         elif event == "charged":
             account.charge(place, Charge.read(record))
         elif event == "ledger_gap":
-            account.gap_rounds += whole(record, "rounds")
+            account.guessed += whole(record, "guessed")
         elif event == "budget_spent":
             account.spent.append(place[0])
 
@@ -164,7 +169,7 @@ def behind(account: Account) -> list[dict]:
     """Compare the ledger of a learner that runs with its log."""
     if account.ledger is None or account.last is None:
         return []
-    charges, epsilon, delta = whole(account.ledger, "charges"), real(account.ledger, "epsilon_unsampled"), real(account.ledger, "delta")
+    charges, epsilon, delta = whole(account.ledger, "charges"), bound(account.ledger, "epsilon_unsampled"), real(account.ledger, "delta")
     if charges < len(account.charges):
         return [finding(account, "ledger", (0, 0), f"its ledger has {plural(charges, 'charge')}, its log {len(account.charges)}")]
     if delta == account.last.delta and epsilon < account.last.unsampled * (1 - SLACK):
@@ -173,12 +178,13 @@ def behind(account: Account) -> list[dict]:
 
 
 def number(value: float) -> Optional[float]:
+    """Return a value for JSON; None: no bound, no budget, or not known."""
     return value if math.isfinite(value) else None
 
 
 def fields(account: Account) -> dict:
     last = account.last or Charge(0.0, 0.0, NAN, NAN)
-    return {"id": account.id, "name": account.name, "attempts_charged": len(account.charges), "gap_rounds": account.gap_rounds,
+    return {"id": account.id, "name": account.name, "attempts_charged": len(account.charges), "guessed": account.guessed,
             "rounds_committed": len({t for t, _ in account.took_part}), "epsilon": number(last.epsilon),
             "epsilon_unsampled": number(last.unsampled), "delta": number(last.delta), "budget": number(last.budget),
             "budget_spent": account.spent[0] if account.spent else None, "ledger": account.ledger}
@@ -210,15 +216,15 @@ def ledgers(folder: str) -> dict[int, dict]:
 
 # ---- words ----
 
-def figure(value: Optional[float], none: str = "?") -> str:
+def figure(value: Optional[float], none: str) -> str:
     return none if value is None else f"{value:.4g}"
 
 
 def table(names: Names, learners: list[dict]) -> list[str]:
     found = [f"{'learner':<20}{'charged':>9}{'committed':>11}{'epsilon':>10}{'unsampled':>11}{'delta':>9}{'budget':>9}"]
     for one in learners:
-        found.append(f"{names.who(one['id'])[:19]:<20}{one['attempts_charged']:>9}{one['rounds_committed']:>11}{figure(one['epsilon']):>10}"
-                     f"{figure(one['epsilon_unsampled']):>11}{figure(one['delta']):>9}{figure(one['budget'], 'none'):>9}")
+        found.append(f"{names.who(one['id'])[:19]:<20}{one['attempts_charged']:>9}{one['rounds_committed']:>11}{figure(one['epsilon'], 'no bound'):>10}"
+                     f"{figure(one['epsilon_unsampled'], 'no bound'):>11}{figure(one['delta'], ''):>9}{figure(one['budget'], 'none'):>9}")
     return found
 
 
@@ -226,8 +232,8 @@ def remarks(names: Names, document: dict) -> list[str]:
     found = []
     for one in document["learners"]:
         who = names.who(one["id"])
-        if one["gap_rounds"]:
-            found.append(f"{who} was also charged for {plural(one['gap_rounds'], 'round')} of which its ledger had no record.")
+        if one["guessed"]:
+            found.append(f"{who} was also charged for {plural(one['guessed'], 'attempt')} of which it has no record.")
         if one["budget_spent"]:
             found.append(f"{who}: budget spent before round {one['budget_spent']}.")
     if document["without_log"]:
