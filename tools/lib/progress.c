@@ -147,7 +147,9 @@ static const char *verdict(const struct sl_round_table *rounds, uint32_t shown, 
 	for (uint32_t i = rounds->first; i < shown; i++)
 		if (!rounds->rows[i].exact)
 			return complete ? "NOT ALL EXACT" : "not complete and NOT ALL EXACT";
+	bool noisy = shown > rounds->first && sl_values_are_noisy(rounds->rows[shown - 1].values);
 	return !complete  ? "not complete"
+	       : noisy	  ? "all the same, with the noise of dp"
 	       : verified ? "all exact"
 			  : "all the same (exact by construction; --verify recomputes it)";
 }

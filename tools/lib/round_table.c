@@ -181,9 +181,10 @@ static void add_commit(struct sl_round_row *row, const struct sl_record *record)
 	row->decimals_known = record->has[SL_FIELD_decimals];
 	row->decimals = (uint32_t)record->decimals;
 	const char *values = record->has[SL_FIELD_values] ? record->values : "";
-	row->values = strcmp(values, "update") == 0  ? SL_VALUES_UPDATE
-		      : strcmp(values, "exact") == 0 ? SL_VALUES_EXACT
-						     : SL_VALUES_MODEL;
+	row->values = strcmp(values, "update") == 0	 ? SL_VALUES_UPDATE
+		      : strcmp(values, "exact") == 0	 ? SL_VALUES_EXACT
+		      : strncmp(values, "noisy", 5) == 0 ? SL_VALUES_NOISY
+							 : SL_VALUES_MODEL;
 	row->bits = (uint32_t)record->bits;
 	row->margin = fmax(row->margin, isnan(record->margin) ? 1 : record->margin); /* unknown: no claim */
 	row->train_s = fmax(row->train_s, record->train_s);
