@@ -26,22 +26,21 @@ static double real(uint64_t bits)
 	return value;
 }
 
-static struct sl_dp_terms terms_of(const struct sl_view *view)
+struct sl_dp_terms sl_view_terms(const struct sl_parameters *p, uint32_t learners)
 {
-	const struct sl_parameters *p = &view->agreed;
 	return (struct sl_dp_terms){.unit = (enum sl_dp_unit)p->dp_unit,
 				    .dimension = (double)p->n,
 				    .clip = real(p->dp_clip),
 				    .noise = real(p->dp_noise),
 				    .range = real(p->dp_range),
-				    .learners = view->n,
+				    .learners = learners,
 				    .colluding =
-					    p->tolerance < view->n ? (uint32_t)p->tolerance : view->n - 1};
+					    p->tolerance < learners ? (uint32_t)p->tolerance : learners - 1};
 }
 
 static void set_noise(struct sl_view *view)
 {
-	const struct sl_dp_terms terms = terms_of(view);
+	const struct sl_dp_terms terms = sl_view_terms(&view->agreed, view->n);
 	struct sl_noisy *noisy = &view->encoding.noisy;
 	*noisy = (struct sl_noisy){.room = UINT64_MAX / 4, .factor = 1};
 	if (sl_dp_scale_choose(&terms, &view->scale) != SL_OK)
@@ -53,7 +52,7 @@ static void set_noise(struct sl_view *view)
 
 struct sl_dp_round sl_view_charge(const struct sl_view *view, double sampled)
 {
-	const struct sl_dp_terms terms = terms_of(view);
+	const struct sl_dp_terms terms = sl_view_terms(&view->agreed, view->n);
 	return sl_dp_scale_round(&terms, &view->scale, sampled);
 }
 

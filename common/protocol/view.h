@@ -172,6 +172,8 @@ bool sl_view_has_base(const struct sl_view *view);
 /* Fill encoding, scale, sharing, weights and sizes from view->agreed, view->previous and view->n. layout: of
  * the model. With noise, encoding.noisy.most is 0 if there is no scale: then no modulus is large enough. */
 void sl_view_set_encoding(struct sl_view *view, const struct sl_layout *layout);
+/* Return what the noise of a view of so many learners follows from; values are noisy. */
+struct sl_dp_terms sl_view_terms(const struct sl_parameters *parameters, uint32_t learners);
 /* Return the round of a view with noise as it is charged. `sampled`: see sl_dp_scale_round. */
 struct sl_dp_round sl_view_charge(const struct sl_view *view, double sampled);
 /* Choose engine and steps by view->costs, and the chunks of the States. */
