@@ -58,6 +58,8 @@ int sl_dp_scale_choose(const struct sl_dp_terms *terms, struct sl_dp_scale *scal
 				      .beta = never ? 0 : SL_DP_BETA,
 				      .sigma = sigma,
 				      .sigma_total = sqrt(terms->learners) * sigma};
+	if (terms->noise * (norm + root) / sqrt(shares) > SL_GAUSSIAN_SIGMA_MOST)
+		return SL_ERR_RANGE;
 	return set_room(terms, shares, scale);
 }
 

@@ -57,7 +57,7 @@ struct sl_dp_scale {
 double sl_dp_dithered_norm(double norm, double dimension, double beta, bool *never);
 
 /* Choose the step and sigma = z sensitivity / sqrt(N - c): the shares of N - c participants suffice.
- * SL_ERR_RANGE if z is too small for any step, or the range too large. */
+ * SL_ERR_RANGE if z is too small or too large for any step, or the range less than a step, or too large. */
 int sl_dp_scale_choose(const struct sl_dp_terms *terms, struct sl_dp_scale *scale);
 
 /* Return a round on these terms as it is charged. `sampled`: q, as the application declares it. Each element
