@@ -50,10 +50,18 @@ static void set_noise(struct sl_core_config *config, const struct sl_settings *s
 int sl_core_config_check(const struct sl_core_config *config, const struct sl_settings *s,
 			 struct sl_error *error)
 {
-	double noise;
-	memcpy(&noise, &config->parameters.dp_noise, sizeof noise);
-	if (s->dp == SL_DP_USE_OFF || isfinite(noise))
+	struct sl_dp_scale scale;
+	if (s->dp == SL_DP_USE_OFF)
 		return SL_OK;
+	const struct sl_dp_terms terms = sl_view_terms(&config->parameters, config->roster_size);
+	if (isfinite(terms.noise))
+		return sl_dp_scale_choose(&terms, &scale) == SL_OK
+			       ? SL_OK
+			       : sl_err_set(error, SL_ERR_RANGE,
+					    "dp_noise: %g is too small or too large for a vector of %" PRIu64
+					    " numbers, or clipping_range: %g is less than a step, about %.2g",
+					    terms.noise, config->parameters.n, terms.range,
+					    terms.clip / (SL_DP_GRANULARITY * sqrt(terms.dimension)));
 	return sl_err_set(
 		error, SL_ERR_RANGE,
 		"no noise keeps dp_epsilon: %g with dp_delta: %g over %" PRIu32

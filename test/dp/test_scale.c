@@ -112,8 +112,10 @@ TEST(finer_steps_where_shares_are_small)
 		assert_true(s.sigma >= SL_DP_SIGMA_LEAST);
 		assert_true(s.norm == SL_DP_GRANULARITY || s.sigma / 2 < SL_DP_SIGMA_LEAST);
 	}
-	const struct sl_dp_terms terms = terms_of(SL_DP_LEARNER, 1, 1e-300, 10);
+	struct sl_dp_terms terms = terms_of(SL_DP_LEARNER, 1, 1e-300, 10);
 	struct sl_dp_scale scale;
+	assert_int_equal(sl_dp_scale_choose(&terms, &scale), SL_ERR_RANGE);
+	terms.noise = 1e7; /* more than the sampler draws */
 	assert_int_equal(sl_dp_scale_choose(&terms, &scale), SL_ERR_RANGE);
 }
 
