@@ -53,20 +53,25 @@ int sl_core_config_check(const struct sl_core_config *config, const struct sl_se
 	struct sl_dp_scale scale;
 	if (s->dp == SL_DP_USE_OFF)
 		return SL_OK;
-	const struct sl_dp_terms terms = sl_view_terms(&config->parameters, config->roster_size);
-	if (isfinite(terms.noise))
-		return sl_dp_scale_choose(&terms, &scale) == SL_OK
-			       ? SL_OK
-			       : sl_err_set(error, SL_ERR_RANGE,
-					    "dp_noise: %g is too small or too large for a vector of %" PRIu64
-					    " numbers, or clipping_range: %g is less than a step, about %.2g",
-					    terms.noise, config->parameters.n, terms.range,
-					    terms.clip / (SL_DP_GRANULARITY * sqrt(terms.dimension)));
-	return sl_err_set(
-		error, SL_ERR_RANGE,
-		"no noise keeps dp_epsilon: %g with dp_delta: %g over %" PRIu32
-		" rounds: allow more, or set fewer rounds; `starling dp plan` shows what each leads to",
-		s->dp_epsilon, s->dp_delta, s->rounds);
+	struct sl_dp_terms terms = sl_view_terms(&config->parameters, config->roster_size);
+	if (!isfinite(terms.noise))
+		return sl_err_set(
+			error, SL_ERR_RANGE,
+			"no noise keeps dp_epsilon: %g with dp_delta: %g over %" PRIu32
+			" rounds: allow more, or set fewer rounds; `starling dp plan` shows what each "
+			"leads to",
+			s->dp_epsilon, s->dp_delta, s->rounds);
+	if (sl_dp_scale_choose(&terms, &scale) == SL_OK)
+		return SL_OK;
+	terms.range = 0;
+	if (sl_dp_scale_choose(&terms, &scale) == SL_OK)
+		return sl_err_set(
+			error, SL_ERR_RANGE,
+			"clipping_range: %g is less than a step of the encoding, which is %.2g, or more "
+			"than 2^54 steps",
+			s->clipping_range, ldexp(1, scale.step));
+	return sl_err_set(error, SL_ERR_RANGE, "dp_noise: %g is too %s for vectors of %" PRIu64 " numbers",
+			  terms.noise, terms.noise > 1 ? "large" : "small", config->parameters.n);
 }
 
 void sl_core_config_set(struct sl_core_config *config, const struct sl_settings *s, uint64_t n,
