@@ -3,6 +3,7 @@
 #include "daemon/store/row.h"
 #include "daemon/store/secret_bytes.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <sodium.h>
 #include <stdlib.h>
@@ -276,8 +277,29 @@ static int take(struct sl_store *store, const struct sl_persist *persist, struct
 	return take_secrets(store, persist->secrets, standing);
 }
 
+/* Write the attempt, and with it, unless `charge` is NULL, what it costs. */
+static int write_charged(struct sl_store *store, const struct attempt *attempt,
+			 const struct sl_dp_round *charge)
+{
+	struct sl_ledger ledger = store->ledger;
+	if (charge == NULL)
+		return write_attempt(store, attempt);
+	sl_ledger_charge(&ledger, store->incarnation, attempt->t, attempt->a, charge);
+	int rc = sl_database_run(&store->database, SL_STATEMENT_BEGIN);
+	if (rc == SL_OK)
+		rc = sl_store_put_ledger(store, &ledger);
+	if (rc == SL_OK)
+		rc = write_attempt(store, attempt);
+	if (rc == SL_OK)
+		rc = sl_database_run(&store->database, SL_STATEMENT_COMMIT);
+	if (rc == SL_OK)
+		store->ledger = ledger;
+	return rc;
+}
+
 /* Write the attempt, unless it is on record in this state. */
-static int move(struct sl_store *store, const struct sl_persist *persist, struct standing *standing)
+static int move(struct sl_store *store, const struct sl_persist *persist, const struct sl_dp_round *charge,
+		struct standing *standing)
 {
 	struct attempt *attempt = &standing->open;
 	const char *breach = breach_of(persist, standing);
@@ -291,7 +313,7 @@ static int move(struct sl_store *store, const struct sl_persist *persist, struct
 	attempt->a = persist->what.a;
 	attempt->state = state_of(persist);
 	const char *flaw = flaw_of(attempt);
-	return flaw == NULL ? write_attempt(store, attempt) : not_recorded(store, flaw);
+	return flaw == NULL ? write_charged(store, attempt, charge) : not_recorded(store, flaw);
 }
 
 /* Record an abort without a Ready, which holds for all earlier attempts. */
@@ -368,7 +390,7 @@ static int end(struct sl_store *store, const struct sl_persist *persist, const s
 	return rc == SL_OK ? sl_store_erase_key(store, false) : rc;
 }
 
-static int record(struct sl_store *store, const struct sl_persist *persist)
+static int record(struct sl_store *store, const struct sl_persist *persist, const struct sl_dp_round *charge)
 {
 	const struct sl_durable *what = &persist->what;
 	struct standing standing;
@@ -385,7 +407,7 @@ static int record(struct sl_store *store, const struct sl_persist *persist)
 	else if (rc == SL_OK && (what->kind == SL_PERSIST_SIGNS || what->says == SL_ABORT_UNSIGNED))
 		rc = vote(store, persist, &standing);
 	else if (rc == SL_OK)
-		rc = move(store, persist, &standing);
+		rc = move(store, persist, charge, &standing);
 	standing_close(&standing);
 	return rc == SL_OK ? sl_database_rest(&store->database, LOG_PAGES_MAX) : rc;
 }
@@ -393,7 +415,15 @@ static int record(struct sl_store *store, const struct sl_persist *persist)
 int sl_store_record(struct sl_store *store, const struct sl_persist *persist, struct sl_error *error)
 {
 	int rc = sl_store_enter(store);
-	return sl_store_leave(store, rc == SL_OK ? record(store, persist) : rc, error);
+	return sl_store_leave(store, rc == SL_OK ? record(store, persist, NULL) : rc, error);
+}
+
+int sl_store_prepare(struct sl_store *store, const struct sl_persist *persist,
+		     const struct sl_dp_round *charge, struct sl_error *error)
+{
+	assert(persist->what.kind == SL_PERSIST_PREPARED);
+	int rc = sl_store_enter(store);
+	return sl_store_leave(store, rc == SL_OK ? record(store, persist, charge) : rc, error);
 }
 
 /* ---- reading at a start ---- */

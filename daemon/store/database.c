@@ -21,7 +21,7 @@
 #define TEXT_OF(value) #value
 #define TEXT(value) TEXT_OF(value)
 #define APPLICATION 1397515362 /* "SLdb" in the header of the file */
-#define FORMAT 8
+#define FORMAT 9
 
 /* Largest row: a view, its Readys and the secrets. */
 #define VALUE_BYTES_MAX                                                                                      \
@@ -31,6 +31,11 @@
 #define MAY_WRITE "give the learner permission to write there"
 
 #define SEEN "CREATE TABLE seen (one INTEGER PRIMARY KEY, sums BLOB NOT NULL, sum BLOB NOT NULL) STRICT"
+
+#define LEDGER                                                                                               \
+	"CREATE TABLE ledger (one INTEGER PRIMARY KEY, t INTEGER NOT NULL, a INTEGER NOT NULL, incarnation " \
+	"INTEGER NOT NULL, charges INTEGER NOT NULL, guessed INTEGER NOT NULL, spent BLOB NOT NULL, sum "    \
+	"BLOB NOT NULL) STRICT"
 
 static const char *const tables[] = {
 	"CREATE TABLE learner (one INTEGER PRIMARY KEY, run TEXT NOT NULL, pin BLOB NOT NULL, members BLOB "
@@ -53,6 +58,7 @@ static const char *const tables[] = {
 	"ROWID",
 	"CREATE TABLE aborts (t INTEGER PRIMARY KEY, a INTEGER NOT NULL, sum BLOB NOT NULL) STRICT",
 	SEEN,
+	LEDGER,
 };
 #define TABLES (sizeof tables / sizeof tables[0])
 
@@ -80,6 +86,8 @@ static const struct step steps[] = {
 	{6, ATTEMPTS, OPEN, ""},
 	/* One kind of Abort; a Digest leaves only after SIGNS. */
 	{7, ATTEMPTS " UNION ALL SELECT count(*) FROM overs ORDER BY 1 DESC", UNFINISHED, ""},
+	/* What is spent of the privacy is on record from now on. */
+	{8, "SELECT 0", "", LEDGER},
 };
 
 static const char *const statements[SL_STATEMENT_COUNT] = {

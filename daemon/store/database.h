@@ -29,6 +29,7 @@
 	(sl_view_bytes(SL_LEARNERS_MAX, (size_t)SL_LEARNERS_MAX * (SL_LEARNERS_MAX - 1) / 2))
 
 #define SL_ATTEMPT_COLUMNS "t, a, state, vote, h, view, ready, readys, secrets, sum"
+#define SL_LEDGER_COLUMNS "t, a, incarnation, charges, guessed, spent, sum"
 #define SL_OVER_COLUMNS "t, a, reuse, h, ready, aborts, sum"
 #define SL_ROUND_COLUMNS                                                                                     \
 	"t, a, view, digest, p, learners, total_weight, checkpoint, checkpoint_sum, result, result_sum, "    \
@@ -60,7 +61,9 @@
 	X(PUT_ABORT, "REPLACE INTO aborts (t, a, sum) VALUES (?,?,?)")                                       \
 	X(FORGET_ABORTS, "DELETE FROM aborts WHERE t <= ?")                                                  \
 	X(SEEN, "SELECT sums, sum FROM seen WHERE one = 1")                                                  \
-	X(PUT_SEEN, "REPLACE INTO seen (sums, sum, one) VALUES (?,?,1)")
+	X(PUT_SEEN, "REPLACE INTO seen (sums, sum, one) VALUES (?,?,1)")                                     \
+	X(LEDGER, "SELECT " SL_LEDGER_COLUMNS " FROM ledger WHERE one = 1")                                  \
+	X(PUT_LEDGER, "REPLACE INTO ledger (" SL_LEDGER_COLUMNS ", one) VALUES (?,?,?,?,?,?,?,1)")
 
 enum sl_statement {
 #define X(name, sql) SL_STATEMENT_##name,

@@ -22,6 +22,7 @@ struct sl_store {
 	const struct sl_store_roster *recorded; /* the one of them that is on record */
 	uint32_t incarnation;
 	struct sl_store_round last; /* last committed; t 0: none */
+	struct sl_ledger ledger;    /* as it is on record */
 	bool ended;		    /* set by a fatal error; its text is then the answer to every call */
 	atomic_flag used;	    /* held by a call that has not returned */
 };
@@ -55,6 +56,10 @@ void sl_store_unpack_ready(const uint8_t *bytes, sl_round t, sl_attempt a,
 int sl_store_put_seen(struct sl_store *store, const struct sl_seen *seen);
 /* Read them into new memory; *seen stays as it is if there is no row. */
 int sl_store_read_seen(struct sl_store *store, struct sl_seen **seen);
+/* Write the row of the ledger, within a transaction. */
+int sl_store_put_ledger(struct sl_store *store, const struct sl_ledger *ledger);
+/* Read it into store->ledger. */
+int sl_store_read_ledger(struct sl_store *store);
 /* Write the row of the learner with the recorded roster and the incarnation. */
 int sl_store_put_learner(struct sl_store *store);
 /* Read it. SL_ERR_REFUSED: the records are of another run or identity. */

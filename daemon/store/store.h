@@ -7,6 +7,7 @@
  *   overs      attempts that are over: the own Ready and the Aborts, until the round is committed
  *   aborts     of each round the last attempt aborted without a Ready, until the round is committed
  *   seen       one row: the last sums that were seen, with OVER and with each round
+ *   ledger     one row: what is spent of the privacy (ledger.h), with PREPARED
  *
  * The secrets of an attempt are sealed under a key that is overwritten when the attempt ends (seal.h).
  *
@@ -37,6 +38,7 @@
 #include "common/core/core.h"
 #include "common/model/checkpoint.h"
 #include "common/model/safetensors.h"
+#include "daemon/store/ledger.h"
 #include "daemon/store/seal.h"
 
 struct sl_store;
@@ -140,6 +142,12 @@ int sl_store_round_before(struct sl_store *store, sl_round t, struct sl_store_ro
 /* Record ABORTED, PREPARED, RELEASED, SIGNS or OVER. SL_ERR_REFUSED: the diagram does not
  * have this move, or the round is committed; nothing that depends on the record may then be sent. */
 int sl_store_record(struct sl_store *store, const struct sl_persist *persist, struct sl_error *error);
+/* Record a PREPARED and, unless `charge` is NULL, charge its attempt to the ledger in the same transaction: a
+ * round like `charge`. A repeated record is charged once. */
+int sl_store_prepare(struct sl_store *store, const struct sl_persist *persist,
+		     const struct sl_dp_round *charge, struct sl_error *error);
+/* Return the ledger as it is on record, valid until the next call that records. */
+const struct sl_ledger *sl_store_ledger(const struct sl_store *store);
 /* Give the key that seals, or will seal, the secrets of the open attempt. The caller makes a copy durable
  * at the front of the state file before it records PREPARED. The store erases both copies. */
 int sl_store_key(struct sl_store *store, uint8_t key[static SL_SEAL_KEY_BYTES], struct sl_error *error);

@@ -160,12 +160,22 @@ void expect_open(const char *folder, int code, const char *what)
 	sl_store_close(store);
 }
 
+const struct sl_dp_round made_charge = {
+	.dimension = 1000, .sensitivity = 128, .sigma = 320, .shares = 4, .sampled = 0.1, .beta = 1e-16};
+
+int record_made(struct sl_store *store, const struct sl_persist *persist, struct sl_error *error)
+{
+	return persist->what.kind == SL_PERSIST_PREPARED
+		       ? sl_store_prepare(store, persist, &made_charge, error)
+		       : sl_store_record(store, persist, error);
+}
+
 void expect_recorded(struct sl_store *store, enum sl_persist_kind kind, sl_round t, sl_attempt a,
 		     uint32_t count)
 {
 	struct sl_persist persist = made_persist(kind, t, a, count);
 	struct sl_error error = {0};
-	if (sl_store_record(store, &persist, &error) != SL_OK)
+	if (record_made(store, &persist, &error) != SL_OK)
 		fail_msg("%s", error.text);
 }
 

@@ -21,6 +21,11 @@ struct sl_store_round made_round(sl_round t);
 #define MADE_GIVEN_UP (SL_PERSIST_COMMIT + 1) /* ABORTED of an open attempt: no Digest of it */
 struct sl_persist made_persist(enum sl_persist_kind kind, sl_round t, sl_attempt a, uint32_t count);
 
+/* What PREPARED costs. */
+extern const struct sl_dp_round made_charge;
+/* Records; a PREPARED with its charge. */
+int record_made(struct sl_store *store, const struct sl_persist *persist, struct sl_error *error);
+
 /* Opens or fails the test. */
 struct sl_store *open_made(const char *folder);
 

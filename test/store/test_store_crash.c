@@ -41,7 +41,7 @@ static int step(struct sl_store *store, unsigned s, struct sl_error *error)
 	}
 	struct sl_persist persist =
 		made_persist(kinds[call], t, call == 0 ? 1 : 2, call == 0 ? 0 : learners_of(t));
-	return sl_store_record(store, &persist, error);
+	return record_made(store, &persist, error);
 }
 
 /* Of round t, which must be whole. */
@@ -78,7 +78,10 @@ static unsigned steps_of(struct sl_store *store)
 	assert_int_equal(steps_of_round(store, last.t + 2), 0);
 	if (last.t > 1)
 		assert_int_equal(steps_of_round(store, last.t - 1), 0);
-	return CALLS * last.t + open;
+	const struct sl_ledger *ledger = sl_store_ledger(store);
+	unsigned steps = CALLS * last.t + open;
+	assert_int_equal(ledger->charges - ledger->guessed, (steps + CALLS - 2) / CALLS);
+	return steps;
 }
 
 static void begin(const char *folder, unsigned steps)

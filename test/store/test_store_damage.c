@@ -99,7 +99,8 @@ static void tamper(const char *folder, const char *sql)
 		"UPDATE attempts SET sum = seal('attempts', t, a, state, vote, h, view, ready, readys, "
 		"secrets);"
 		"UPDATE overs SET sum = seal('overs', t, a, reuse, h, ready, aborts);"
-		"UPDATE aborts SET sum = seal('aborts', t, a)";
+		"UPDATE aborts SET sum = seal('aborts', t, a);"
+		"UPDATE ledger SET sum = seal('ledger', t, a, incarnation, charges, guessed, spent)";
 	sqlite3 *db;
 	char *why = NULL;
 	assert_int_equal(sqlite3_open(folder_path(folder, DATABASE), &db), SQLITE_OK);
@@ -155,6 +156,7 @@ static bool opens_as_made(const char *folder)
 		sl_id changed[SL_STORE_CHANGES_NAMED];
 		assert_int_equal(sl_store_roster_changes(store, changed), 0);
 		expect_last(store, 2);
+		assert_int_equal(sl_store_ledger(store)->charges, 5);
 		struct sl_promises promises;
 		rc = sl_store_promises(store, 3, &promises, &error);
 		sl_store_promises_close(&promises);
@@ -277,7 +279,7 @@ static void expect_first(const char *folder, const char *sql, const char *want)
 TEST_WITH(the_exact_file, make_in_folder, folder_teardown)
 {
 	expect_first(*state, "PRAGMA application_id", "1397515362");
-	expect_first(*state, "PRAGMA user_version", "8");
+	expect_first(*state, "PRAGMA user_version", "9");
 	expect_first(*state, "SELECT lower(hex(sum)) FROM learner",
 		     "bf1a7d25394d4e3bc58f16348dc3e0f02c30469f898c69aa889a78d71ec82667");
 	expect_first(*state, "SELECT lower(hex(sum)) FROM aborts",
@@ -335,6 +337,9 @@ TEST_WITH(rows_match_their_sums, make_in_folder, folder_teardown)
 	put(*state, bytes, size);
 	change(*state, "UPDATE overs SET reuse = 0");
 	expect_damaged(*state, "overs", UNSEALED);
+	put(*state, bytes, size);
+	change(*state, "UPDATE ledger SET charges = 1");
+	expect_damaged(*state, "ledger", UNSEALED);
 	free(bytes);
 }
 
@@ -447,6 +452,26 @@ TEST_WITH(hostile_overs, make_in_folder, folder_teardown)
 		{"aborts = zeroblob(280005)", many},
 	};
 	EXPECT_EACH(tamper, "overs", cases);
+}
+
+TEST_WITH(hostile_ledgers, make_in_folder, folder_teardown)
+{
+	const char *const cases[][2] = {
+		{"t = 0", "round or attempt out of range"},
+		{"t = 1000001", "round or attempt out of range"},
+		{"t = 4294967299", number},
+		{"a = 0", "round or attempt out of range"},
+		{"a = 16777217", "round or attempt out of range"},
+		{"incarnation = -1", number},
+		{"guessed = charges", "more charges are guessed than were made"},
+		{"spent = zeroblob(2071)", length},
+		{"spent = zeroblob(2073)", many},
+		{"spent = CAST(zeroblob(2064) || x'9a9999999999b9bf' AS BLOB)",
+		 "a number is below 0, or none"},
+		{"spent = CAST(zeroblob(2064) || x'000000000000f87f' AS BLOB)",
+		 "a number is below 0, or none"},
+	};
+	EXPECT_EACH(tamper, "ledger", cases);
 }
 
 /* Rows that the rules never allow together. */

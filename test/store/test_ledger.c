@@ -1,0 +1,235 @@
+/* The ledger: what is spent is never on record as less than it is. */
+#include "test/lib/test.h"
+#include "test/store/store_fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DELTA 1e-5
+#define FIRST 1u /* start */
+#define NEXT 2u
+
+/* --- the charge --- */
+
+/* The ledger has so many charges, and spent as much. */
+static void expect_spent(const struct sl_ledger *ledger, uint64_t charges, uint64_t guessed)
+{
+	struct sl_dp_spent want = {0};
+	sl_dp_charge(&want, &made_charge, charges);
+	assert_int_equal(ledger->charges, charges);
+	assert_int_equal(ledger->guessed, guessed);
+	double found = sl_dp_spent_epsilon(&ledger->spent, DELTA, true);
+	double least = sl_dp_spent_epsilon(&want, DELTA, true);
+	assert_true(found > least * (1 - 1e-9) && found < least * (1 + 1e-9));
+}
+
+static void charge(struct sl_ledger *ledger, uint32_t incarnation, sl_round t, sl_attempt a)
+{
+	sl_ledger_charge(ledger, incarnation, t, a, &made_charge);
+	assert_int_equal(ledger->t, t);
+	assert_int_equal(ledger->a, a);
+	assert_int_equal(ledger->incarnation, incarnation);
+}
+
+TEST(one_charge_for_each_attempt)
+{
+	struct sl_ledger ledger = {0};
+	charge(&ledger, FIRST, 1, 1);
+	expect_spent(&ledger, 1, 0);
+	charge(&ledger, FIRST, 1, 2);
+	expect_spent(&ledger, 2, 0);
+	charge(&ledger, FIRST, 2, 1);
+	expect_spent(&ledger, 3, 0);
+}
+
+/* A learner that was left out of rounds 2 to 8 knows it: it ran. */
+TEST(rounds_without_this_learner_are_free_while_it_runs)
+{
+	struct sl_ledger ledger = {0};
+	charge(&ledger, FIRST, 1, 1);
+	charge(&ledger, FIRST, 9, 4);
+	expect_spent(&ledger, 2, 0);
+}
+
+TEST(a_restart_costs_nothing)
+{
+	struct sl_ledger ledger = {0};
+	charge(&ledger, FIRST, 1, 1);
+	charge(&ledger, NEXT, 2, 1);
+	expect_spent(&ledger, 2, 0);
+	charge(&ledger, NEXT + 1, 2, 2);
+	expect_spent(&ledger, 3, 0);
+}
+
+/* Each case: the last charge, the next one in another start, and what is charged besides it. */
+TEST(the_gap_is_charged)
+{
+	const struct {
+		sl_round t0;
+		sl_attempt a0;
+		sl_round t;
+		sl_attempt a;
+		uint64_t gap;
+	} cases[] = {
+		{0, 0, 1, 1, 0}, {0, 0, 1, 3, 2},
+		{0, 0, 8, 1, 7}, {0, 0, 8, 3, 9}, /* an emptied folder */
+		{3, 2, 4, 1, 0}, {3, 2, 4, 3, 2},
+		{3, 2, 9, 1, 5}, {3, 2, 9, 2, 6},
+		{3, 2, 3, 3, 0}, {3, 2, 3, 7, 4},
+		{3, 2, 3, 2, 0}, {3, 2, 3, 1, 0},
+		{3, 2, 2, 5, 0}, {0, 0, 1000000, 16777216, 999999 + 16777215},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct sl_ledger ledger = {.t = cases[i].t0, .a = cases[i].a0, .incarnation = FIRST};
+		uint32_t next = cases[i].t0 == 0 ? FIRST : NEXT;
+		assert_int_equal(sl_ledger_gap(&ledger, next, cases[i].t, cases[i].a), cases[i].gap);
+		charge(&ledger, next, cases[i].t, cases[i].a);
+		expect_spent(&ledger, cases[i].gap + 1, cases[i].gap);
+		assert_int_equal(sl_ledger_gap(&ledger, next, cases[i].t + 5, 3), 0); /* once */
+	}
+}
+
+/* --- on record --- */
+
+static struct sl_store *store; /* of the case */
+
+static int setup(void **state)
+{
+	int rc = folder_setup(state);
+	store = rc == 0 ? open_made(*state) : NULL;
+	return rc;
+}
+
+static int teardown(void **state)
+{
+	sl_store_close(store);
+	return folder_teardown(state);
+}
+
+static void reopen(const char *folder)
+{
+	sl_store_close(store);
+	store = open_made(folder);
+}
+
+static void expect_ledger(uint64_t charges, uint64_t guessed)
+{
+	expect_spent(sl_store_ledger(store), charges, guessed);
+}
+
+/* Prepares attempt a of round t, and commits it. */
+static void take_part(sl_round t, sl_attempt a)
+{
+	expect_recorded(store, SL_PERSIST_PREPARED, t, a, 3);
+	expect_committed(store, t);
+}
+
+TEST_WITH(nothing_is_charged_without_dp, setup, teardown)
+{
+	struct sl_persist persist = made_persist(SL_PERSIST_PREPARED, 1, 1, 3);
+	assert_int_equal(sl_store_prepare(store, &persist, NULL, NULL), SL_OK);
+	assert_int_equal(sl_store_ledger(store)->t, 0);
+	reopen(*state);
+	assert_int_equal(sl_store_ledger(store)->t, 0);
+}
+
+/* Whatever becomes of the attempt. */
+TEST_WITH(nothing_is_taken_back, setup, teardown)
+{
+	expect_recorded(store, SL_PERSIST_PREPARED, 1, 1, 3);
+	expect_ledger(1, 0);
+	expect_recorded(store, SL_PERSIST_RELEASED, 1, 1, 3);
+	expect_recorded(store, SL_PERSIST_OVER, 1, 1, 3);
+	expect_ledger(1, 0);
+	take_part(1, 2);
+	for (int again = 0; again < 2; again++, reopen(*state))
+		expect_ledger(2, 0);
+	take_part(2, 1);
+	expect_ledger(3, 0);
+}
+
+TEST_WITH(a_repeated_record_is_charged_once, setup, teardown)
+{
+	for (int again = 0; again < 2; again++)
+		expect_recorded(store, SL_PERSIST_PREPARED, 1, 1, 3);
+	expect_ledger(1, 0);
+	reopen(*state);
+	expect_recorded(store, SL_PERSIST_PREPARED, 1, 1, 3);
+	expect_ledger(1, 0);
+}
+
+TEST_WITH(a_refused_record_is_not_charged, setup, teardown)
+{
+	struct sl_persist persist = made_persist(SL_PERSIST_PREPARED, 1, 2, 3);
+	expect_recorded(store, SL_PERSIST_PREPARED, 1, 1, 3);
+	assert_int_equal(sl_store_prepare(store, &persist, &made_charge, NULL), SL_ERR_REFUSED);
+	expect_ledger(1, 0);
+	reopen(*state);
+	expect_ledger(1, 0);
+}
+
+/* --- a folder that has lost charges: what is on record afterwards is not below the truth --- */
+
+#define TRUTH 6u /* attempts that were prepared before and after */
+
+TEST_WITH(a_disk_that_was_set_back, setup, teardown)
+{
+	static const char *const names[] = {DATABASE, DATABASE "-wal", "attempt.key"};
+	uint8_t *bytes[3];
+	size_t sizes[3];
+	take_part(1, 1);
+	sl_store_close(store);
+	for (int i = 0; i < 3; i++)
+		bytes[i] = i == 1 ? NULL : folder_get(*state, names[i], &sizes[i]);
+	store = open_made(*state);
+	for (sl_round t = 2; t < TRUTH; t++)
+		take_part(t, 1);
+	expect_ledger(TRUTH - 1, 0);
+	sl_store_close(store);
+	for (int i = 0; i < 3; i++) {
+		remove(folder_path(*state, names[i]));
+		if (bytes[i] != NULL)
+			folder_put(*state, names[i], bytes[i], sizes[i]);
+		free(bytes[i]);
+	}
+	store = open_made(*state);
+	expect_ledger(1, 0);
+	take_part(TRUTH, 1);
+	expect_ledger(TRUTH, TRUTH - 2);
+}
+
+TEST_WITH(a_restored_backup, setup, teardown)
+{
+	void *folder;
+	struct sl_error error;
+	assert_int_equal(folder_setup(&folder), 0);
+	take_part(1, 1);
+	take_part(2, 1);
+	expect_recorded(store, SL_PERSIST_PREPARED, 3, 1, 3); /* and is not in the backup, but charged */
+	assert_int_equal(sl_store_backup(store, folder, &error), SL_OK);
+	expect_committed(store, 3);
+	for (sl_round t = 4; t < TRUTH; t++)
+		take_part(t, 1);
+	sl_store_close(store);
+	store = open_made(folder);
+	expect_ledger(3, 0);
+	take_part(TRUTH, 1);
+	expect_ledger(TRUTH, TRUTH - 4);
+	sl_store_close(store);
+	store = open_made(*state);
+	assert_int_equal(folder_teardown(&folder), 0);
+}
+
+TEST_WITH(an_emptied_folder, setup, teardown)
+{
+	for (sl_round t = 1; t < TRUTH; t++)
+		take_part(t, 1);
+	sl_store_close(store);
+	folder_teardown(state);
+	assert_int_equal(folder_setup(state), 0);
+	store = open_made(*state);
+	assert_int_equal(sl_store_ledger(store)->t, 0);
+	take_part(TRUTH, 2);
+	expect_ledger(TRUTH + 1, TRUTH); /* attempt 1 of that round may have been prepared */
+}
