@@ -78,6 +78,14 @@
 	X(atom, "atom", WHOLE)			 /* learners of the smallest atom: see privacy */            \
 	X(gone, "gone", WHOLE)			 /* of small atoms, not in the roster */                     \
 	X(unsaid, "unsaid", WHOLE)		 /* records like this one that were left out before it */    \
+	/* differential privacy */                                                                           \
+	X(epsilon, "epsilon", REAL) /* spent so far, with dp_sampling as it is declared; null: no bound */   \
+	X(epsilon_unsampled, "epsilon_unsampled", REAL) /* .. without sampling */                            \
+	X(delta, "delta", REAL)				/* dp_delta */                                       \
+	X(budget, "budget", REAL)			/* dp_epsilon; null: none */                         \
+	X(from, "from", WHOLE)				/* first round of the gap */                         \
+	X(to, "to", WHOLE)				/* .. its last one */                                \
+	X(guessed, "guessed", WHOLE)			/* attempts that are charged without a record */     \
 	/* the learner */                                                                                    \
 	X(rounds, "rounds", WHOLE)	     /* rounds of the run */                                         \
 	X(changes, "changes", WHOLE)	     /* members of the roster that differ */                         \
@@ -152,10 +160,10 @@
 	  "round {round}: exact; largest rounding error {error}")                                            \
 	X(CLAMPED, "clamped", SL_WARN, "round count",                                                        \
 	  "{count} parameters were clamped to clipping_range {clipping_range}")                              \
-	X(SCALED, "scaled", SL_INFO, "round", "the vector is longer than dp_clip, and is scaled down to it") \
 	X(CLAMPED_UPDATE, "clamped", SL_WARN, "round count",                                                 \
 	  "round {round}: {count} values of the update are far beyond the ranges of their tensors and are "  \
 	  "cut: this learner changes more than the others, or all more than before; then the ranges follow") \
+	X(SCALED, "scaled", SL_INFO, "round", "the vector is longer than dp_clip, and is scaled down to it") \
 	X(FEW_BITS, "few_bits", SL_WARN, "round bits reason",                                                \
 	  "round {round}: updates keep {bits} bits below the ranges of their tensors: {reason}")             \
 	X(MIXED, "mixed", SL_INFO, "round attempt steps spread",                                             \
@@ -311,7 +319,23 @@
 	X(RELOADED_NOTHING, "reloaded", SL_WARN, "reason", "nothing was read again: {reason}")               \
 	X(BACKUP, "backup", SL_INFO, "round", "the records, with round {round}, are in the folder backup")   \
 	X(BACKUP_FAILED, "backup", SL_WARN, "reason", "no backup: {reason}")                                 \
+	X(CHARGED, "charged", SL_INFO, "round attempt epsilon epsilon_unsampled delta budget",               \
+	  "round {round} attempt {attempt}: epsilon {epsilon.3} of {budget} is spent, at delta {delta}")     \
+	X(CHARGED_FREELY, "charged", SL_INFO, "round attempt epsilon epsilon_unsampled delta budget",        \
+	  "round {round} attempt {attempt}: epsilon {epsilon.3} is spent, at delta {delta}")                 \
+	X(LEDGER_GAP, "ledger_gap", SL_WARN, "round attempt from to guessed",                                \
+	  "this learner has no record of rounds {from} to {to}: it was away before this start, or its "      \
+	  "state "                                                                                           \
+	  "folder was emptied, restored or set back; charges for what it may have done then: {guessed}")     \
+	X(BUDGET_SPENT, "budget_spent", SL_WARN, "round epsilon budget",                                     \
+	  "round {round} would exceed the budget of privacy, of which epsilon {epsilon.3} of {budget} is "   \
+	  "spent: this learner ends after the last committed round")                                         \
+	X(BUDGET_ZEROS, "budget_zeros", SL_WARN, "round epsilon budget",                                     \
+	  "round {round} would exceed the budget of privacy, of which epsilon {epsilon.3} of {budget} is "   \
+	  "spent: this learner goes on with the weight 0, zeros and noise")                                  \
 	X(FINISHED, "finished", SL_INFO, "rounds", "all rounds are committed")                               \
+	X(FINISHED_SPENT, "finished", SL_INFO, "rounds",                                                     \
+	  "this learner ends before the last round: its budget of privacy is spent")                         \
 	X(AGREED_END, "agreed_end", SL_INFO, "round",                                                        \
 	  "round {round} was the last one: the applications have agreed to stop")                            \
 	X(STOPPING, "stopping", SL_INFO, "", "{reason}")                                                     \

@@ -34,6 +34,7 @@
 	X(steps, "exchanges of the engine")                                                                  \
 	X(tolerance, "further participants that may be lost for good once all are Ready; null: no view")     \
 	X(atom, "learners of the smallest atom: so many hide each other in the last sums; null: no view")    \
+	X(dp, "object: what it has spent of its privacy; null: dp is off")                                   \
 	X(rounded, "tensors of its last trained model that were rounded to 0 as a whole")                    \
 	X(committed, "last committed round; 0: none")                                                        \
 	X(last_commit, "object: that round")                                                                 \
@@ -55,6 +56,17 @@
 	X(digest, "digest of its model, hexadecimal")                                                        \
 	X(loss, "loss of the own training for it")                                                           \
 	X(mse, "held-out mean squared error of its model")
+
+/* Of dp. */
+#define SL_STATUS_DP_FIELDS(X)                                                                               \
+	X(unit, "what is hidden: record or learner")                                                         \
+	X(epsilon, "spent so far, with dp_sampling as it is declared; null: no bound")                       \
+	X(epsilon_unsampled, "the same without sampling")                                                    \
+	X(delta, "dp_delta")                                                                                 \
+	X(budget, "dp_epsilon; null: none")                                                                  \
+	X(left, "budget less epsilon, at least 0; null: no budget")                                          \
+	X(charges, "attempts that were charged")                                                             \
+	X(guessed, "of them, those without a record: see ledger_gap in starling-log(5)")
 
 /* Of last_problem. */
 #define SL_STATUS_PROBLEM_FIELDS(X)                                                                          \

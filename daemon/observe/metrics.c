@@ -20,7 +20,9 @@ void sl_metrics_init(struct sl_metrics *metrics, double now)
 				       .view_learners = {NAN},
 				       .view_tolerance = {NAN},
 				       .smallest_atom = {NAN},
-				       .margin = {NAN}};
+				       .margin = {NAN},
+				       .dp_epsilon = {NAN},
+				       .dp_budget = {NAN}};
 }
 
 static void leave_phase(struct sl_metrics *metrics, double monotonic_s)

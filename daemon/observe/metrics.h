@@ -90,6 +90,12 @@ enum {
 	X(COUNTER, recoveries, NONE, "starling_recoveries", "Attempts that went on without mixing.")         \
 	X(COUNTER, recovered, NONE, "starling_recoveries_completed",                                         \
 	  "Recoveries in which all deposits were collected.")                                                \
+	/* differential privacy */                                                                           \
+	X(GAUGE, dp_epsilon, NONE, "starling_dp_epsilon",                                                    \
+	  "Epsilon that this learner has spent, at dp_delta, with dp_sampling as it is declared.")           \
+	X(GAUGE, dp_budget, NONE, "starling_dp_epsilon_budget", "Epsilon that it may spend.")                \
+	X(COUNTER, dp_charges, NONE, "starling_dp_charges",                                                  \
+	  "Attempts that were charged, since the run began.")                                                \
 	/* links */                                                                                          \
 	X(GAUGE, roster, NONE, "starling_roster_learners", "Learners in the roster.")                        \
 	X(GAUGE, peers, NONE, "starling_peers_linked", "Peers with a link.")                                 \

@@ -1,6 +1,7 @@
 #include "daemon/observe/observe.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,6 +31,21 @@ int sl_observe_peers(struct sl_observe *observe, struct sl_error *error)
 void sl_observe_report(struct sl_observe *observe, const struct sl_report *report)
 {
 	sl_metrics_report(&observe->counters, report, unix_s(), (double)uv_hrtime() / 1e9);
+}
+
+void sl_observe_spent(struct sl_observe *observe, const struct sl_ledger *ledger)
+{
+	const struct sl_settings *s = observe->of.settings;
+	struct sl_observed_spent *spent = &observe->spent;
+	struct sl_metrics *counters = &observe->counters;
+	*spent = (struct sl_observed_spent){NAN, NAN, ledger->charges, ledger->guessed};
+	if (s->dp == SL_DP_USE_OFF)
+		return;
+	spent->epsilon = sl_dp_spent_epsilon(&ledger->spent, s->dp_delta, true);
+	spent->epsilon_unsampled = sl_dp_spent_epsilon(&ledger->spent, s->dp_delta, false);
+	counters->dp_epsilon[0] = spent->epsilon;
+	counters->dp_budget[0] = s->dp_epsilon > 0 ? s->dp_epsilon : NAN;
+	counters->dp_charges[0] = (double)ledger->charges;
 }
 
 void sl_observe_close(struct sl_observe *observe)

@@ -23,6 +23,7 @@
 #include "daemon/runtime/http.h"
 #include "daemon/runtime/log.h"
 #include "daemon/runtime/recent.h"
+#include "daemon/store/ledger.h"
 
 /* The warnings about one peer. */
 struct sl_peer_warning {
@@ -117,6 +118,12 @@ struct sl_status_notes {
 	char problem_text[SL_RECORD_TEXT_BYTES];
 };
 
+/* What is spent of the privacy (setting dp), as it is on record. */
+struct sl_observed_spent {
+	double epsilon, epsilon_unsampled; /* NAN: no dp */
+	uint64_t charges, guessed;
+};
+
 /* What is shown; borrowed. The pointers of the second paragraph are NULL until the start has made them. */
 struct sl_observed {
 	const struct sl_settings *settings;
@@ -141,6 +148,7 @@ struct sl_observe {
 	struct sl_http *http;	 /* NULL: `http: off` */
 	struct sl_recent recent; /* log records for those that ask over HTTP */
 	struct sl_status_notes notes;
+	struct sl_observed_spent spent;
 	struct sl_figures_round figures;
 	struct sl_wait_log wait;
 	struct sl_obstacles obstacles;
@@ -156,5 +164,7 @@ void sl_observe_begin(struct sl_observe *observe, const struct sl_observed *of);
 int sl_observe_peers(struct sl_observe *observe, struct sl_error *error);
 /* Count a report of the core. */
 void sl_observe_report(struct sl_observe *observe, const struct sl_report *report);
+/* Show what is spent of the privacy, as the ledger has it. */
+void sl_observe_spent(struct sl_observe *observe, const struct sl_ledger *ledger);
 /* Free all of it. The log is closed: nothing is logged any more. */
 void sl_observe_close(struct sl_observe *observe);

@@ -132,6 +132,30 @@ static json_t *commit_object(const struct sl_observe *observe, const struct sl_c
 	return object;
 }
 
+static json_t *dp_object(const struct sl_observe *observe)
+{
+	const struct sl_settings *s = observe->of.settings;
+	const struct sl_observed_spent *spent = &observe->spent;
+	json_t *object;
+	if (s->dp == SL_DP_USE_OFF)
+		return json_null();
+	struct {
+		SL_STATUS_DP_FIELDS(DECLARE)
+	} values = {
+		.unit = json_string(s->dp == SL_DP_USE_RECORD ? "record" : "learner"),
+		.epsilon = real(spent->epsilon),
+		.epsilon_unsampled = real(spent->epsilon_unsampled),
+		.delta = real(s->dp_delta),
+		.budget = real(s->dp_epsilon > 0 ? s->dp_epsilon : NAN),
+		.left = real(s->dp_epsilon > 0 ? fmax(s->dp_epsilon - spent->epsilon, 0) : NAN),
+		.charges = whole(spent->charges),
+		.guessed = whole(spent->guessed),
+	};
+	object = json_object();
+	SL_STATUS_DP_FIELDS(ADD)
+	return object;
+}
+
 static json_t *problem_object(const struct sl_observe *observe)
 {
 	const struct sl_status_notes *notes = &observe->notes;
@@ -250,6 +274,7 @@ json_t *sl_status(struct sl_observe *observe, bool peers)
 		.steps = whole(status.steps),
 		.tolerance = tolerance(observe),
 		.atom = status.atom > 0 ? whole(status.atom) : json_null(),
+		.dp = dp_object(observe),
 		.rounded = whole(observe->notes.rounded),
 		.committed = whole(status.committed),
 		.last_commit = commit_object(observe, &status),

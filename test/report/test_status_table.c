@@ -42,6 +42,7 @@ TEST(man_page)
 #define X(field, meaning) at = expect_row(at, #field, meaning);
 	SL_STATUS_FIELDS(X)
 	SL_STATUS_COMMIT_FIELDS(X)
+	SL_STATUS_DP_FIELDS(X)
 	SL_STATUS_PROBLEM_FIELDS(X)
 	SL_STATUS_PEER_FIELDS(X)
 #undef X

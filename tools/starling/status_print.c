@@ -1,5 +1,6 @@
 /* The state of the learners as a table of 80 columns. */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -377,6 +378,46 @@ static void print_tolerance(struct screen *s, const struct sl_status_all *all)
 		put(s, "in the last sums together, each learner is hidden among at least %lld", atom);
 }
 
+/* Return the learner that has spent most of its privacy; NULL: none has dp. */
+static const struct sl_status_row *dearest(const struct sl_status_all *all)
+{
+	const struct sl_status_row *found = NULL;
+	double most = -1;
+	for (size_t i = 0; i < all->of.count; i++) {
+		const json_t *dp = json_object_get(all->rows[i].status, "dp"),
+			     *epsilon = json_object_get(dp, "epsilon");
+		double spent = json_is_number(epsilon) ? json_number_value(epsilon) : INFINITY;
+		if (!json_is_object(dp) || spent <= most)
+			continue;
+		most = spent;
+		found = &all->rows[i];
+	}
+	return found;
+}
+
+/* Print what is spent of the privacy, by the learner that has spent most. */
+static void print_spent(struct screen *s, const struct sl_status_all *all)
+{
+	const struct sl_status_row *row = dearest(all);
+	char of[64] = "", unsampled[64] = "", guessed[64] = "";
+	if (row == NULL)
+		return;
+	const json_t *dp = json_object_get(row->status, "dp"), *budget = json_object_get(dp, "budget"),
+		     *epsilon = json_object_get(dp, "epsilon"),
+		     *without = json_object_get(dp, "epsilon_unsampled");
+	long long charges = sl_learners_number(dp, "charges"), unknown = sl_learners_number(dp, "guessed");
+	double spent = json_is_number(epsilon) ? json_number_value(epsilon) : INFINITY;
+	if (json_is_number(budget))
+		snprintf(of, sizeof of, " of %g", json_number_value(budget));
+	if (json_is_number(without) && json_number_value(without) > spent)
+		snprintf(unsampled, sizeof unsampled, " (%.3f without sampling)", json_number_value(without));
+	if (unknown > 0)
+		snprintf(guessed, sizeof guessed, ", %lld of them without a record", unknown);
+	put(s, "privacy spent: epsilon %.3f%s%s at delta %g, by %s: %lld attempt%s%s", spent, of, unsampled,
+	    json_number_value(json_object_get(dp, "delta")), sl_status_name(row), charges,
+	    charges == 1 ? "" : "s", guessed);
+}
+
 static void print_problem(struct screen *s, const struct sl_status_all *all)
 {
 	const struct sl_status_row *last = NULL;
@@ -424,6 +465,7 @@ void sl_status_print(const struct sl_status_all *all, FILE *out, size_t width, s
 	print_rows(&s, all, BELOW);
 	print_count(&s, all);
 	print_tolerance(&s, all);
+	print_spent(&s, all);
 	print_problem(&s, all);
 	print_peers(&s, all);
 }
