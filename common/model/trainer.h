@@ -43,6 +43,9 @@ struct sl_trainer_commit {
 	/* As agreed for it; SL_DECIMALS_AUTO and SL_CLIPPING_RANGE_AUTO: not known since the start. */
 	uint32_t decimals;
 	double clipping_range;
+	/* With differential privacy: standard deviation of the noise in each coordinate of the mean, and the
+	 * epsilon that this learner has spent so far; NAN: not known since the start. Without, 0 and NAN. */
+	double noise, spent;
 };
 
 /* Return the decimals of a round that averaged `values`, by the parameters `own`; SL_DECIMALS_AUTO: none. */

@@ -333,6 +333,14 @@ bool sl_application_runs(struct sl_trainer *trainer)
 	return runs;
 }
 
+void sl_application_end(struct sl_trainer *trainer, sl_round last)
+{
+	struct sl_application *a = owned(trainer);
+	uv_mutex_lock(&a->mutex);
+	sl_conversation_end(a, last);
+	uv_mutex_unlock(&a->mutex);
+}
+
 void sl_application_stop(struct sl_trainer *trainer)
 {
 	struct sl_application *a = owned(trainer);

@@ -28,5 +28,7 @@ void sl_application_bind(struct sl_trainer *trainer);
 bool sl_application_is_bound(const struct sl_trainer *trainer);
 /* Return true if a process of the command runs: after the last round, it may still save its model. */
 bool sl_application_runs(struct sl_trainer *trainer);
+/* The learner ends after the round `last`, which is committed: tell the application. */
+void sl_application_end(struct sl_trainer *trainer, sl_round last);
 /* End the command, serve no longer, and call `say` no more. The trainer may still be called. */
 void sl_application_stop(struct sl_trainer *trainer);

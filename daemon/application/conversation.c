@@ -86,6 +86,14 @@ void sl_conversation_mean(struct sl_application *a)
 		send_object(a, json_pack("{s:s}", "type", "done"));
 }
 
+void sl_conversation_end(struct sl_application *a, sl_round last)
+{
+	a->last = last;
+	a->wanted = 0;
+	if (a->joined && a->committed >= last)
+		send_object(a, json_pack("{s:s}", "type", "done"));
+}
+
 void sl_conversation_refuse(struct sl_application *a, sl_round round, const char *why)
 {
 	if (round != 0 && round == a->wanted && !a->have)

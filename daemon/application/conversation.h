@@ -17,6 +17,8 @@ bool sl_conversation_wants_initial(const struct sl_application *a);
 void sl_conversation_train(struct sl_application *a);
 /* Tell that the round a->committed is committed; after the last round also `done`. */
 void sl_conversation_mean(struct sl_application *a);
+/* End after the round `last`: tell `done`, after its mean. */
+void sl_conversation_end(struct sl_application *a, sl_round last);
 /* Refuse the vector of `round`. */
 void sl_conversation_refuse(struct sl_application *a, sl_round round, const char *why);
 /* Tell why the round waits. */

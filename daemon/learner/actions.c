@@ -8,6 +8,7 @@
 #include "common/base/bytes.h"
 #include "common/core/execute.h"
 #include "common/wire/codec.h"
+#include "daemon/learner/budget.h"
 #include "daemon/learner/daemon.h"
 #include "daemon/learner/persist.h"
 #include "daemon/learner/tasks.h"
@@ -151,7 +152,9 @@ static void stop(void *shell, const struct sl_action *action)
 		atomic_store(&daemon->failed, true);
 		sl_daemon_stop(daemon, 1);
 	} else if (daemon->farewell_ms == 0) {
-		sl_report_log_round(&daemon->observe, SL_RECORD_FINISHED, daemon->settings->rounds);
+		sl_report_log_round(&daemon->observe,
+				    daemon->budget.ended ? SL_RECORD_FINISHED_SPENT : SL_RECORD_FINISHED,
+				    daemon->settings->rounds);
 		sl_daemon_finish(daemon);
 	}
 }
@@ -195,6 +198,7 @@ static void report(void *shell, const struct sl_action *action)
 	if (action->report.kind == SL_REPORT_PHASE)
 		sl_wait_log_end(&daemon->observe);
 	sl_report_log(&daemon->observe, &action->report);
+	sl_budget_failed(daemon, &action->report);
 }
 
 void sl_actions_execute(struct sl_daemon *daemon, const struct sl_actions *actions)

@@ -68,6 +68,13 @@ struct sl_trainings {
 	sl_round used_up;    /* round in which no model may be used that was trained before now; 0: none */
 };
 
+/* What is spent of the privacy (budget.h); loop thread. */
+struct sl_budget {
+	struct sl_ledger ledger; /* as it was on record last */
+	bool zeros_said;	 /* a record tells that zeros are sent */
+	bool ended;		 /* the learner ends: there is no budget for the next round */
+};
+
 /* The files of committed rounds. */
 struct sl_committed {
 	struct sl_result next;		     /* of a commit that the core has not been told yet */
@@ -134,6 +141,7 @@ struct sl_daemon {
 	const struct sl_view *workspace_view; /* view of the core for which the workspace was prepared last */
 	struct sl_promises promises;	      /* attempts of the round in which the learner starts */
 	struct sl_trainings training;
+	struct sl_budget budget;
 	struct sl_result result; /* last committed one, served to peers */
 	struct sl_committed committed;
 

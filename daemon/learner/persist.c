@@ -1,5 +1,6 @@
 #include "daemon/learner/persist.h"
 
+#include <assert.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +9,7 @@
 #include "common/base/bytes.h"
 #include "common/model/checkpoint.h"
 #include "daemon/application/application.h"
+#include "daemon/learner/budget.h"
 #include "daemon/learner/daemon.h"
 #include "daemon/learner/tasks.h"
 #include "daemon/runtime/failpoint.h"
@@ -27,8 +29,11 @@ struct record {
 	struct sl_certificate certificate;
 	struct sl_round_head round; /* of it */
 	uint32_t *members;
-	struct sl_result opened; /* COMMIT: the result file, opened */
-	bool settled;		 /* COMMIT: the round was of the present roster, or one before it */
+	struct sl_result opened;   /* COMMIT: the result file, opened */
+	bool noisy;		   /* PREPARED: of a view with noise, .. */
+	struct sl_dp_round charge; /* .. which costs this, unless zeros were sent */
+	struct sl_ledger ledger;   /* PREPARED: as it is then */
+	bool settled;		   /* COMMIT: the round was of the present roster, or one before it */
 	int code;
 	struct sl_error error;
 };
@@ -126,8 +131,9 @@ static void look_at_commit(struct record *record)
 
 /* Make the own deposit, and the key of the secrets, durable before the row that commits to the deposit and
  * holds the secrets. */
-static int prepare(struct sl_daemon *daemon, const struct record *record, struct sl_error *error)
+static int prepare(struct sl_daemon *daemon, struct record *record, struct sl_error *error)
 {
+	bool charged = record->noisy && daemon->workspace.weight > 0;
 	struct sl_state_file *file = &daemon->masked_states.current;
 	uint8_t key[SL_SEAL_KEY_BYTES];
 	int rc = sl_store_key(daemon->store, key, error);
@@ -138,8 +144,10 @@ static int prepare(struct sl_daemon *daemon, const struct record *record, struct
 		rc = sl_state_file_sync(file, error);
 	sl_failpoint_reach(SL_FAILPOINT_BEFORE_PREPARED);
 	if (rc == SL_OK)
-		rc = sl_store_record(daemon->store, &record->persist, error);
+		rc = sl_store_prepare(daemon->store, &record->persist, charged ? &record->charge : NULL,
+				      error);
 	sl_failpoint_reach(SL_FAILPOINT_AFTER_PREPARED);
+	record->ledger = *sl_store_ledger(daemon->store);
 	return rc;
 }
 
@@ -224,11 +232,15 @@ static void committed(struct record *record)
 	daemon->members.settled |= record->settled;
 	const struct sl_parameters *own = &daemon->core_config.parameters;
 	uint64_t values = record->round.values;
-	struct sl_trainer_commit commit = {.round = record->certificate.t,
-					   .learners = sl_round_learners(&record->round),
-					   .total_weight = record->persist.total_weight,
-					   .decimals = sl_trainer_decimals(own, values),
-					   .clipping_range = sl_trainer_range(own, values)};
+	uint32_t learners = sl_round_learners(&record->round);
+	struct sl_trainer_commit commit = {
+		.round = record->certificate.t,
+		.learners = learners,
+		.total_weight = record->persist.total_weight,
+		.decimals = sl_trainer_decimals(own, values),
+		.clipping_range = sl_trainer_range(own, values),
+		.noise = sl_budget_noise(daemon, learners, record->persist.total_weight),
+		.spent = daemon->observe.spent.epsilon};
 	sl_tasks_evaluate(daemon, &commit);
 }
 
@@ -239,6 +251,8 @@ static void done(struct sl_task *base)
 	if (record->code == SL_OK) {
 		if (record->persist.what.kind == SL_PERSIST_COMMIT)
 			committed(record);
+		if (record->persist.what.kind == SL_PERSIST_PREPARED)
+			sl_budget_charged(daemon, &record->ledger);
 		sl_event_queue_add(&daemon->event_queue, SL_EVENT_DURABLE)->event.durable =
 			record->persist.what;
 	} else if (!daemon->stopping) { /* otherwise the reason is logged already */
@@ -300,6 +314,17 @@ static void copy_secrets(struct record *record, const struct sl_secrets *secrets
 	record->persist.secrets = &record->secrets;
 }
 
+/* Keep what the view of a PREPARED costs: the core owns the view, and may make another one meanwhile. */
+static void price(struct record *record)
+{
+	const struct sl_daemon *daemon = record->daemon;
+	record->noisy = sl_values_are_noisy(daemon->core_config.parameters.values);
+	if (!record->noisy)
+		return;
+	assert(memcmp(daemon->workspace_view->h, record->readys[0].view, SL_HASH_BYTES) == 0);
+	record->charge = sl_view_charge(daemon->workspace_view, daemon->settings->dp_sampling);
+}
+
 void sl_persist_add(struct sl_daemon *daemon, const struct sl_persist *persist)
 {
 	struct record *record = calloc(1, sizeof *record);
@@ -324,6 +349,8 @@ void sl_persist_add(struct sl_daemon *daemon, const struct sl_persist *persist)
 		copy_secrets(record, persist->secrets);
 	if (persist->what.kind == SL_PERSIST_OVER && !persist->reuse)
 		daemon->training.used_up = persist->what.t;
+	if (persist->what.kind == SL_PERSIST_PREPARED)
+		price(record);
 	if (persist->what.kind == SL_PERSIST_PREPARED && sl_settings_has_application(daemon->settings))
 		sl_application_bind(daemon->trainer);
 	sl_worker_add(&daemon->compute, &record->base);

@@ -16,6 +16,7 @@
 #include "common/setup/core_config.h"
 #include "daemon/application/application.h"
 #include "daemon/application/trained_file.h"
+#include "daemon/learner/budget.h"
 #include "daemon/learner/daemon.h"
 #include "daemon/learner/forming.h"
 #include "daemon/learner/loop.h"
@@ -151,6 +152,7 @@ static int set_core_config(struct sl_daemon *daemon, struct sl_error *error)
 	memcpy(c->key, daemon->members.identity.public_key, SL_KEY_BYTES);
 	randombytes_buf(&daemon->training.nonce, sizeof daemon->training.nonce);
 	c->incarnation = sl_store_incarnation(daemon->store);
+	sl_budget_open(daemon);
 	set_scope(daemon);
 	return set_tensors(daemon, error);
 }
@@ -423,7 +425,9 @@ static void show_model(struct sl_daemon *daemon)
 					   .learners = last.learners,
 					   .total_weight = last.total_weight,
 					   .decimals = SL_DECIMALS_AUTO,
-					   .clipping_range = SL_CLIPPING_RANGE_AUTO};
+					   .clipping_range = SL_CLIPPING_RANGE_AUTO,
+					   .noise = sl_budget_noise(daemon, last.learners, last.total_weight),
+					   .spent = daemon->observe.spent.epsilon};
 	const struct sl_certificate *known = daemon->core_config.certificate;
 	const struct sl_core_config *c = &daemon->core_config;
 	if (known != NULL && known->t == commit.round && /* of another roster, they are not known */

@@ -13,6 +13,7 @@
 
 #include "common/compute/job_model.h"
 #include "common/model/checkpoint.h"
+#include "daemon/learner/budget.h"
 #include "daemon/learner/daemon.h"
 #include "daemon/learner/vectors.h"
 #include "daemon/net/hop.h"
@@ -29,7 +30,8 @@ struct task {
 	bool again; /* see struct sl_training_request */
 	bool based; /* a model was committed before */
 	struct sl_training training;
-	bool far; /* of training: see the event TRAINED */
+	bool far;   /* of training: see the event TRAINED */
+	bool zeros; /* of ENCODE: the budget has no room for the model */
 	struct sl_trainer_commit commit;
 	double mse;
 	int code;
@@ -115,6 +117,7 @@ static void run_job(struct sl_task *base)
 					      &task->error);
 	if (task->code != SL_OK)
 		return;
+	task->zeros = task->job.kind == SL_JOB_ENCODE && sl_budget_weigh(daemon, task->job.view);
 	sl_job_run(&daemon->workspace, &task->job, &task->result);
 	sl_vectors_shrink(&daemon->workspace, &task->job);
 	sl_masked_states_made(&daemon->masked_states, &task->job);
@@ -139,6 +142,8 @@ static void job_done(struct sl_task *base)
 	if (task->code != SL_OK) {
 		sl_tasks_fatal(daemon, task->error.text);
 	} else {
+		if (task->zeros)
+			sl_budget_zeros(daemon, task->t);
 		struct sl_queued_event *h = sl_event_queue_add(&daemon->event_queue, SL_EVENT_COMPUTED);
 		h->result = task->result;
 		h->event.result = &h->result;
@@ -151,6 +156,7 @@ void sl_tasks_compute(struct sl_daemon *daemon, const struct sl_job *job)
 	struct task *task = task_new(daemon, run_job, job_done);
 	task->job = *job;
 	daemon->training.readers += encodes(job);
+	task->t = job->kind == SL_JOB_ENCODE ? job->view->t : 0;
 	if (job->kind == SL_JOB_ENCODE || job->kind == SL_JOB_CHECK)
 		daemon->workspace_view = job->view;
 	sl_worker_add(&daemon->compute, &task->base);
@@ -328,6 +334,8 @@ static void train_done(struct sl_task *base)
 /* The nonce begins at random at each start: a model that is trained again after a restart must differ. */
 void sl_tasks_train(struct sl_daemon *daemon, sl_round t, uint64_t draw)
 {
+	if (sl_budget_ends(daemon, t))
+		return;
 	struct task *task = task_new(daemon, run_train, train_done);
 	struct sl_core_status status;
 	sl_core_status(daemon->core, &status);

@@ -1,6 +1,7 @@
 #include "test/application/learner.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -161,5 +162,6 @@ void train_end(float first, uint64_t weight)
 void show(sl_round round, float value)
 {
 	float model[N] = {value, value, value, value, value};
-	learner.trainer->ops->show(learner.trainer, &(struct sl_trainer_commit){round, 2, 70, 4, 16}, model);
+	learner.trainer->ops->show(learner.trainer, &(struct sl_trainer_commit){round, 2, 70, 4, 16, 0, NAN},
+				   model);
 }

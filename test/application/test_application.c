@@ -474,7 +474,8 @@ TEST_WITH(aggregated_metrics_are_part_of_the_model, folder_setup, folder_teardow
 	assert_true(learner.rc == SL_OK && metrics[0] == 2.5 && metrics[1] == 0.5);
 	assert_true(learner.model[N + 3] == 1.5f);
 	memcpy(committed, (const double[]){1.25, 0.75}, 2 * sizeof(double));
-	learner.trainer->ops->show(learner.trainer, &(struct sl_trainer_commit){1, 2, 70, 4, 16}, committed);
+	learner.trainer->ops->show(learner.trainer, &(struct sl_trainer_commit){1, 2, 70, 4, 16, 0, NAN},
+				   committed);
 	client_hear(&c, "{\"type\":\"mean\",\"round\":1,\"learners\":2,\"total_weight\":70,\"decimals\":4,"
 			"\"clipping_range\":16.0,\"metrics\":{\"loss\":1.25,\"accuracy\":0.75}}");
 	assert_true(c.down[N - 1] == 3);

@@ -52,12 +52,37 @@ int __wrap_sl_store_rest(struct sl_store *store, int pages, struct sl_error *err
 
 int __wrap_sl_store_record(struct sl_store *store, const struct sl_persist *persist, struct sl_error *error)
 {
-	static const char *const names[] = {"?", "aborted", "prepared", "released", "signs", "over"};
+	static const char *const names[] = {"?", "aborted", "?", "released", "signs", "over"};
 	(void)store;
 	(void)error;
 	if (while_writing != NULL)
 		while_writing();
 	return said(names[persist->what.kind]);
+}
+
+static struct sl_ledger ledger;
+
+int __wrap_sl_store_prepare(struct sl_store *store, const struct sl_persist *persist,
+			    const struct sl_dp_round *charge, struct sl_error *error)
+{
+	(void)store;
+	(void)persist;
+	(void)error;
+	if (charge != NULL)
+		sl_ledger_charge(&ledger, 1, 4, 1, charge);
+	return said(charge != NULL ? "prepared and charged" : "prepared");
+}
+
+const struct sl_ledger *__wrap_sl_store_ledger(const struct sl_store *store)
+{
+	(void)store;
+	return &ledger;
+}
+
+void __wrap_sl_budget_charged(struct sl_daemon *daemon, const struct sl_ledger *charged)
+{
+	(void)daemon;
+	assert_true(charged->charges == ledger.charges);
 }
 
 int __wrap_sl_store_commit_round(struct sl_store *store, const struct sl_store_round *round,
@@ -176,7 +201,7 @@ static uint8_t page_of_key[SL_STATE_FILE_KEY_ROOM];
 static int setup(void **state)
 {
 	static const struct sl_settings settings = {
-		.id = 1, .state = "no such folder", .keep_checkpoints = 5};
+		.id = 1, .state = "no such folder", .keep_checkpoints = 5, .dp_sampling = 0.5};
 	static struct sl_trainer trainer;
 	struct sl_daemon *daemon = learner_ = calloc(1, sizeof *daemon);
 	(void)state;
@@ -249,6 +274,57 @@ TEST_WITH(own_state_before_its_record, setup, teardown)
 	persist(SL_PERSIST_PREPARED);
 	persist(SL_PERSIST_RELEASED);
 	expect("slot, prepared, released", 2);
+}
+
+/* --- differential privacy --- */
+
+static uint64_t bits_of(double value)
+{
+	uint64_t bits;
+	memcpy(&bits, &value, sizeof bits);
+	return bits;
+}
+
+/* Prepares an attempt of a view with noise. */
+static void prepare_noisy(uint64_t weight)
+{
+	static struct sl_view view;
+	static struct sl_layout layout;
+	view = (struct sl_view){.t = 4,
+				.a = 1,
+				.n = 6,
+				.agreed = {.n = 3,
+					   .values = SL_VALUES_NOISY,
+					   .encoding = SL_ENCODING_WEIGHTED,
+					   .max_weight = 1,
+					   .tolerance = 2,
+					   .dp_unit = SL_DP_RECORD,
+					   .dp_clip = bits_of(1),
+					   .dp_noise = bits_of(5)}};
+	sl_view_set_encoding(&view, &layout);
+	ledger = (struct sl_ledger){.t = 3, .a = 1};
+	learner_->core_config.parameters.values = SL_VALUES_NOISY;
+	learner_->workspace_view = &view;
+	learner_->workspace.weight = weight;
+	persist(SL_PERSIST_PREPARED);
+	view.scale.sigma = 1; /* as another attempt may have it, while the worker writes */
+}
+
+TEST_WITH(an_attempt_is_charged_with_its_record, setup, teardown)
+{
+	prepare_noisy(1);
+	expect("slot, prepared and charged", 1);
+	assert_int_equal(ledger.charges, 1);
+	/* z = 5: mu = 1 / 5, and rounding adds to it */
+	assert_true(ledger.spent.mu2 > 0.04 && ledger.spent.mu2 < 0.08);
+	assert_true(ledger.spent.rdp[0] < ledger.spent.mu2 / 2); /* the sampling counts */
+}
+
+TEST_WITH(zeros_are_not_charged, setup, teardown)
+{
+	prepare_noisy(0);
+	expect("slot, prepared", 1);
+	assert_int_equal(ledger.charges, 0);
 }
 
 TEST_WITH(the_end_of_an_attempt, setup, teardown)

@@ -1,0 +1,41 @@
+/* budget.h - whether a learner may spend what one more round costs (setting dp_epsilon), and what becomes of
+ * it if not (dp_spent). What is spent is in the ledger (daemon/store/ledger.h).
+ *
+ *   before a training   would a round of all learners exceed the budget? dp_spent: end: the run ends here
+ *   before ENCODE       would this view exceed it? Then the learner sends zeros, whatever dp_spent says;
+ *                       the run ends when all do
+ *   PREPARED            the view is charged, unless zeros were sent
+ *
+ * The ledger of the store belongs to the compute worker; the loop thread has a copy, as of the last PREPARED.
+ */
+#pragma once
+
+#include "common/config/settings.h"
+#include "common/protocol/report.h"
+#include "common/protocol/view.h"
+#include "daemon/store/ledger.h"
+
+struct sl_daemon;
+
+/* Return true if attempt a of round t, which is like `round`, can be charged to the ledger without exceeding
+ * the budget, or if there is none. */
+bool sl_budget_allows(const struct sl_settings *settings, const struct sl_ledger *ledger,
+		      uint32_t incarnation, sl_round t, sl_attempt a, const struct sl_dp_round *round);
+
+/* Loop thread: take over the ledger when the store is open, and show it. */
+void sl_budget_open(struct sl_daemon *daemon);
+/* Loop thread, before the training of round t: end the run of this learner if it may not take part and
+ * dp_spent: end. Return true if it ends. */
+bool sl_budget_ends(struct sl_daemon *daemon, sl_round t);
+/* Return the standard deviation of the noise in each coordinate of the mean of so many learners; 0: there is
+ * no noise. */
+double sl_budget_noise(const struct sl_daemon *daemon, uint32_t learners, uint64_t total_weight);
+/* Worker, before ENCODE: set the weight 0 if `view` would exceed the budget; return true if so. */
+bool sl_budget_weigh(struct sl_daemon *daemon, const struct sl_view *view);
+/* Loop thread: log that zeros are sent in round t; once. */
+void sl_budget_zeros(struct sl_daemon *daemon, sl_round t);
+/* Loop thread: end the run of this learner if it sends zeros and, as an attempt failed that `report` is
+ * about, all others do. */
+void sl_budget_failed(struct sl_daemon *daemon, const struct sl_report *report);
+/* Loop thread: take over the ledger after a PREPARED, and log what it charged; nothing if it is as before. */
+void sl_budget_charged(struct sl_daemon *daemon, const struct sl_ledger *ledger);
