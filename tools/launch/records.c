@@ -259,30 +259,53 @@ static void hear_precision(struct sl_learner *l, struct sl_round_row *row, const
 	sl_progress_line(l->launch->progress, "%s (%u): %s", l->name, l->index + 1, record->text);
 }
 
+/* End after a round before the last one. */
+static void end_after(struct sl_launch *launch, sl_round last)
+{
+	if (launch->asked == 0)
+		launch->asked = launch->rounds.most;
+	launch->rounds.most = last;
+	if (launch->handed >= last)
+		sl_launch_finish(launch);
+}
+
 /* The learners have agreed to stop: the present round is the last one. */
 static void hear_end(struct sl_learner *l, struct sl_round_row *row, const struct sl_record *record)
 {
-	struct sl_launch *launch = l->launch;
 	(void)record;
-	if (launch->asked == 0)
-		launch->asked = launch->rounds.most;
-	launch->rounds.most = row->round;
-	if (launch->handed >= row->round)
-		sl_launch_finish(launch);
+	end_after(l->launch, row->round);
+}
+
+/* A learner ends, since its budget of privacy has no room for this round. */
+static void hear_spent(struct sl_learner *l, struct sl_round_row *row, const struct sl_record *record)
+{
+	if (!l->launch->spent)
+		sl_progress_line(l->launch->progress, "%s (%u): %s", l->name, l->index + 1, record->text);
+	l->launch->spent = true;
+	end_after(l->launch, row->round - 1);
 }
 
 static const struct {
 	enum sl_record_kind kind;
 	void (*hear)(struct sl_learner *, struct sl_round_row *, const struct sl_record *);
 } handlers[] = {
-	{SL_RECORD_PHASE, hear_phase},	       {SL_RECORD_TRAINED, hear_trained},
-	{SL_RECORD_VIEW, hear_view},	       {SL_RECORD_COMMITTED, hear_committed},
-	{SL_RECORD_EVALUATED, hear_evaluated}, {SL_RECORD_ATTEMPT_FAILED, hear_failed},
-	{SL_RECORD_WAITING, hear_waiting},     {SL_RECORD_CLAMPED, hear_clamped},
-	{SL_RECORD_CAUGHT_UP, hear_caught_up}, {SL_RECORD_MODEL, hear_model},
-	{SL_RECORD_LEFT_OUT, hear_left_out},   {SL_RECORD_ENCODED, hear_precision},
-	{SL_RECORD_FEW_BITS, hear_precision},  {SL_RECORD_RECOVERING, hear_moved},
-	{SL_RECORD_RECOVERED, hear_moved},     {SL_RECORD_AGREED_END, hear_end},
+	{SL_RECORD_PHASE, hear_phase},
+	{SL_RECORD_TRAINED, hear_trained},
+	{SL_RECORD_VIEW, hear_view},
+	{SL_RECORD_COMMITTED, hear_committed},
+	{SL_RECORD_EVALUATED, hear_evaluated},
+	{SL_RECORD_ATTEMPT_FAILED, hear_failed},
+	{SL_RECORD_WAITING, hear_waiting},
+	{SL_RECORD_CLAMPED, hear_clamped},
+	{SL_RECORD_CAUGHT_UP, hear_caught_up},
+	{SL_RECORD_MODEL, hear_model},
+	{SL_RECORD_LEFT_OUT, hear_left_out},
+	{SL_RECORD_ENCODED, hear_precision},
+	{SL_RECORD_FEW_BITS, hear_precision},
+	{SL_RECORD_RECOVERING, hear_moved},
+	{SL_RECORD_RECOVERED, hear_moved},
+	{SL_RECORD_AGREED_END, hear_end},
+	{SL_RECORD_BUDGET_SPENT, hear_spent},
 	{SL_RECORD_FATAL, hear_fatal}, /* of a round; others name none */
 };
 

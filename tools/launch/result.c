@@ -99,8 +99,9 @@ int sl_launch_result(struct sl_launch *launch)
 	sl_dumps_end(launch);
 	sl_chaos_say(launch);
 	if (launch->asked != 0 && !launch->failed)
-		sl_progress_line(launch->progress, "stopped after round %u of %u by agreement",
-				 launch->rounds.most, launch->asked);
+		sl_progress_line(launch->progress, "stopped after round %u of %u %s", launch->rounds.most,
+				 launch->asked,
+				 launch->spent ? "for want of a budget of privacy" : "by agreement");
 	if (!launch->failed && launch->signal == 0)
 		say_idle(launch);
 	sl_progress_total(launch->progress, &launch->rounds, launch->handed,
