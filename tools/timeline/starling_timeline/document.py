@@ -111,6 +111,9 @@ def lane_fields(timeline: Timeline, lane: Lane) -> dict:
     fields["committed_s"] = seconds(lane.commit)
     if part.committed:
         fields["adopted"], fields["digest"] = part.adopted, part.digest or None
+    if part.spent is not None:
+        spent = part.spent
+        fields["dp"] = {"epsilon": spent.epsilon, "epsilon_unsampled": spent.unsampled, "delta": spent.delta, "budget": spent.budget}
     if own:
         fields["bytes_sent"], fields["bytes_received"] = part.sent, part.received
     return {**fields, **known(train_s=part.train_s, loss=part.loss, mse=part.mse, margin=part.margin, metrics=part.metrics)}

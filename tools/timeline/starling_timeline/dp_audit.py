@@ -113,7 +113,7 @@ class Audit:
             account.charge(place, Charge.read(record))
         elif event == "ledger_gap":
             account.guessed += whole(record, "guessed")
-        elif event == "budget_spent":
+        elif event in ("budget_spent", "budget_zeros"):
             account.spent.append(place[0])
 
     def close(self) -> None:

@@ -63,6 +63,7 @@ class Explanation:
         yield from self.restarts()
         yield from self.result()
         yield from self.privacy()
+        yield from self.spent()
         yield from self.slowest()
         yield from self.waits()
         yield from self.bytes()
@@ -162,6 +163,21 @@ class Explanation:
             yield "Private: the privacy check of every participant passed before it sent a share."
         elif self.document["private"] is False:
             yield "NOT private: the privacy check failed, and privacy_check: warn let the round go on."
+
+    def spent(self) -> Iterator[str]:
+        """What the learners have spent of their privacy after this round."""
+        groups: dict[str, list[int]] = {}
+        charged = [lane for lane in self.lanes if "dp" in lane]
+        for lane in charged:
+            epsilon, unsampled = (real(lane["dp"], name) for name in ("epsilon", "epsilon_unsampled"))
+            said = f"{epsilon:.3f}" if epsilon == epsilon else "without a bound"
+            without = "" if epsilon == unsampled or unsampled != unsampled else f" ({unsampled:.3f} without sampling)"
+            groups.setdefault(said + without, []).append(lane["learner"])
+        for dp in charged[:1]:
+            budget, delta = (real(dp["dp"], name) for name in ("budget", "delta"))
+            of = f", of epsilon {budget:g}" if budget == budget else ", epsilon"
+            at = f" at delta {delta:g}" if delta == delta else ""
+            yield f"Privacy spent{of}{at}: {'; '.join(f'{said} by {self.names.several(ids)}' for said, ids in groups.items())}."
 
     # ---- the slowest learner, and waits ----
 

@@ -12,7 +12,7 @@ from array import array
 from bisect import bisect_left
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from starling_timeline.values import NAN, WHOLE_MOST, items, real, text, whole
 
@@ -76,6 +76,15 @@ class Attempt:
     recovering: str = ""  # why it went on without mixing
 
 
+class Spent(NamedTuple):
+    """What a learner has spent of its privacy, after the last attempt of the round that it was charged for; None: no bound, no budget."""
+    attempt: int
+    epsilon: Optional[float]
+    unsampled: Optional[float]
+    delta: Optional[float]
+    budget: Optional[float]
+
+
 @dataclass
 class Part:
     """A learner in a round."""
@@ -98,6 +107,7 @@ class Part:
     received: int = 0
     digest: str = ""  # the first 16 digits
     metrics: Optional[dict] = None
+    spent: Optional[Spent] = None
 
 
 @dataclass
@@ -282,6 +292,11 @@ class Taking:
             if known is not None or len(round.spreads) < SPREADS_MOST:
                 round.spreads[step] = (spread, bound) if known is None else (max(known[0], spread), max(known[1], bound))
 
+    def charged(self) -> None:
+        numbers = (real(self.record, name) for name in ("epsilon", "epsilon_unsampled", "delta", "budget"))
+        if self.part.spent is None or self.part.spent.attempt <= self.attempt:
+            self.part.spent = Spent(self.attempt, *(number if number == number else None for number in numbers))
+
     def exposed(self) -> None:
         """Setting privacy_check: warn has let an attempt go on."""
         self.round.exposed = True
@@ -290,5 +305,5 @@ class Taking:
 TAKE = {"phase": Taking.phase, "training": Taking.training, "trained": Taking.trained, "view": Taking.view, "waiting": Taking.waiting,
         "waited": Taking.waited, "mixed": Taking.mixed, "committed": Taking.committed, "caught_up": Taking.caught_up,
         "evaluated": Taking.evaluated, "attempt_failed": Taking.failed, "attempt_over": Taking.failed, "recovering": Taking.recovering,
-        "attempt_resumed": Taking.resumed, "exposed": Taking.exposed}
+        "attempt_resumed": Taking.resumed, "exposed": Taking.exposed, "charged": Taking.charged}
 TOLD = {"waiting", "waited", "attempt_failed", "attempt_over", "recovering"}  # otherwise: no notes

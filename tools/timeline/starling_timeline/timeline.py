@@ -20,7 +20,8 @@ The document of a round is what `starling logs --round N --json` prints, and the
                             "causes":[{"learner":3,"s":9.5}], "stood_still":false}],
                   "restarts":[{"at":"2026-..Z","at_s":..,"phase":"share","attempt":1}],
                   "committed_s":.., "adopted":false, "train_s":.., "bytes_sent":.., "bytes_received":..,
-                  "loss":.., "mse":.., "margin":.., "digest":"16 digits", "metrics":{}}],
+                  "loss":.., "mse":.., "margin":.., "digest":"16 digits", "metrics":{},
+                  "dp":{"epsilon":.., "epsilon_unsampled":.., "delta":.., "budget":..}}],
      "links":[{"a":1,"b":2,"bytes":1234}], "spread":[{"step":1,"spread":..,"bound":..}],
      "notes":[{"learner":1,"level":"warn","event":"exposed","text":".."}],
      "loss":.., "same":true, "private":true, "slowest":{"learner":4,"phase":"train","s":12.1},
@@ -28,7 +29,7 @@ The document of a round is what `starling logs --round N --json` prints, and the
 
 A field that is not known is null or absent; cut_vertices and bridges are, if the logs do not tell of all edge_count edges. `spread`, of
 metropolis: how far the states of neighbours are apart after `step` exchanges, as in the record `mixed`, the largest of all learners, of
-the last attempt that has it. Times ending in _s are seconds since the first record of the run, by the clock of the learner; the clock of
+the last attempt that has it. `dp`: what the learner has spent of its privacy after this round, as in the record `charged`. Times ending in _s are seconds since the first record of the run, by the clock of the learner; the clock of
 `ahead` is at least `s` seconds ahead of that of `behind`. `ended` is "committed", "failed" or null: the attempt goes on. `same` is true
 if all digests are equal and no margin leaves a doubt, null before the first commit; the mean is not recomputed. `private` is false if an
 attempt went on after a failed privacy check. `restarts`: starts of the program since the learner was done with the round before; `phase`

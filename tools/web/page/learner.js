@@ -41,6 +41,7 @@ function drawLearner(doc) {
 		['Committed after', known(of?.committed_s) ? seconds(of.committed_s - doc.start_s) : '–'],
 		['Training', seconds(of?.train_s)], ['Loss', known(of?.loss) ? number(of.loss) : ''], ['Held-out error', known(of?.mse) ? number(of.mse) : ''],
 		['Sent', bytes(of?.bytes_sent)], ['Received', bytes(of?.bytes_received)], ['Model', of?.digest ?? ''],
+		['Privacy spent', spentOf(of ? [of] : [])],
 		...Object.entries(of?.metrics ?? {}).map(([k, v]) => [k, typeof v === 'number' ? number(v) : JSON.stringify(v)]),
 	]);
 	drawLog(id, doc.round);

@@ -51,6 +51,15 @@ function drawSentence(doc) {
 		`${names(awaited.filter(a => a[1].waiters.length === first.waiters.length).map(a => a[0]))} ${first.for ?? ''}` : '';
 }
 
+/* The largest epsilon that a learner has spent; "": differential privacy is off. */
+function spentOf(learners) {
+	const dp = learners.map(l => l.dp).filter(known);
+	if (dp.length === 0)
+		return '';
+	const most = dp.reduce((a, b) => !known(a.epsilon) || b.epsilon <= a.epsilon ? a : b);
+	return `epsilon ${known(most.epsilon) ? number(most.epsilon) : 'without a bound'}${known(most.budget) ? ` of ${number(most.budget)}` : ''}`;
+}
+
 function drawFigures(doc) {
 	const row = model.rows.get(doc.round) ?? {}, attempt = attemptAt(doc, momentOf(doc));
 	const slowest = doc.slowest, committed = (doc.learners_of_round ?? []).filter(l => known(l.committed_s)).length;
@@ -59,6 +68,7 @@ function drawFigures(doc) {
 		['Same model', doc.same === true ? 'yes' : doc.same === false ? 'NO' : '–', doc.same === false ? 'accent' : null],
 		['Loss', number(row.loss ?? row.mse)],
 		['Hidden among', known(attempt?.atom) ? attempt.atom === 1 ? '1: itself' : `${attempt.atom} learners` : '–', attempt?.atom === 1 ? 'accent' : null],
+		['Privacy spent', spentOf(doc.learners_of_round ?? [])],
 		['Tolerates losing', known(attempt?.tolerance) ? `${attempt.tolerance} more` : '–'],
 		['Slowest', slowest && known(slowest.learner) ? `${shorten(nameOf(slowest.learner), 16)}, ${seconds(slowest.s)}` : '–'],
 		['Sent by all', bytes(row.bytes_sent)],
