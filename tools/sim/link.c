@@ -26,13 +26,19 @@ static void side_up(struct sl_sim *sim, uint32_t i, uint32_t j)
 	sl_sim_post_core(sim, at, SL_EVENT_LINK_UP, i, j);
 }
 
+/* What is held back is lost with its link. */
+static void drop_kept(struct sl_sim_link *link)
+{
+	while (link->kept_count > 0)
+		sl_packet_drop(link->kept[--link->kept_count]);
+}
+
 static void side_down(struct sl_sim *sim, uint32_t i, uint32_t j)
 {
 	struct sl_sim_link *out = sl_sim_link(sim, i, j), *in = sl_sim_link(sim, j, i);
 	uint64_t at = sim->now + sl_sim_delay(sim, 5);
 	out->generation++; /* packets on their way are lost */
-	while (out->kept_count > 0)
-		sl_packet_drop(out->kept[--out->kept_count]);
+	drop_kept(out);
 	out->up = false;
 	in->last = at > in->last ? at : in->last + 1; /* after a LINK_UP that is still on its way */
 	sl_sim_post_core(sim, in->last, SL_EVENT_LINK_DOWN, i, j);
@@ -96,6 +102,8 @@ void sl_sim_unlink(struct sl_sim *sim, uint32_t i, uint32_t notice_ms)
 				     notice_ms * UINT64_C(1000) + 1;
 			sl_sim_post_core(sim, link->last, SL_EVENT_LINK_DOWN, j, i);
 		}
+		drop_kept(link);
+		drop_kept(back);
 		link->up = back->up = false; /* its last messages still arrive */
 	}
 }
