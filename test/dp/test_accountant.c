@@ -347,6 +347,26 @@ TEST(integers_cost_more)
 	assert_true(exceeded); /* mu = shift / sigma would promise too much */
 }
 
+TEST(charge_covers_rounds_of_shares)
+{
+	/* three shares of 4 in each round; the same difference in each: their sum is all that tells */
+	for (int rounds = 1; rounds <= 4; rounds++)
+		for (int shift = 1; shift <= 21; shift += 5)
+			for (double delta = 0.01; delta > 1e-9; delta /= 10) {
+				struct sl_dp_spent spent = {0};
+				struct sl_dp_round round = {.dimension = 1,
+							    .sensitivity = shift,
+							    .sigma = 4,
+							    .shares = 3,
+							    .sampled = 1};
+				sl_dp_charge(&spent, &round, (uint64_t)rounds);
+				double epsilon = sl_dp_spent_epsilon(&spent, delta, false);
+				assert_at_most(exact_delta(epsilon, rounds * shift, rounds * 48), delta);
+				assert_at_most(delta,
+					       exact_delta(0.8 * epsilon, rounds * shift, rounds * 48));
+			}
+}
+
 TEST(shares_add_up)
 {
 	/* nine shares of 4 are as one of 12, at one part of 10^12 */
