@@ -236,6 +236,8 @@ static void show(struct sl_trainer *trainer, const struct sl_trainer_commit *com
 	a->total_weight = commit->total_weight;
 	a->decimals = commit->decimals;
 	a->clipping_range = commit->clipping_range;
+	a->noise = commit->noise;
+	a->spent = commit->spent;
 	sl_command_completed(a->command);
 	if (a->wanted <= a->committed)
 		a->wanted = 0;
@@ -385,9 +387,9 @@ static int open_command(struct sl_application *a, struct sl_error *error)
 static int await_first(struct sl_application *a)
 {
 	const struct sl_application_config *config = &a->config;
-	if (!a->opened)
+	if (!a->opened || sl_state_lacks_initial(a))
 		sl_state_say(a, "waiting for an application on %s", config->settings->application);
-	while (!a->opened || sl_conversation_wants_initial(a)) {
+	while (!a->opened || sl_conversation_wants_initial(a) || sl_state_lacks_initial(a)) {
 		if (config->stopped != NULL && config->stopped(config->context))
 			return SL_PENDING;
 		sl_conversation_serve(a, config->wake, POLL_MS);

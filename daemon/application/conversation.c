@@ -1,6 +1,7 @@
 #include "daemon/application/conversation.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,6 +36,24 @@ static json_t *range_of(double clipping_range)
 	return clipping_range == SL_CLIPPING_RANGE_AUTO ? json_null() : json_real(clipping_range);
 }
 
+/* Return null for a number that is not known, or not finite, which JSON does not have. */
+static json_t *number_of(double number)
+{
+	return isfinite(number) ? json_real(number) : json_null();
+}
+
+/* Return the terms of differential privacy, or NULL without it. */
+static json_t *privacy_of(const struct sl_application *a)
+{
+	const struct sl_settings *s = a->config.settings;
+	if (s->dp == SL_DP_USE_OFF)
+		return NULL;
+	return json_pack("{s:s, s:f, s:f, s:f, s:f, s:o}", "unit",
+			 s->dp == SL_DP_USE_RECORD ? "record" : "learner", "clip", s->dp_clip, "noise",
+			 a->config.noise, "sampling", s->dp_sampling, "delta", s->dp_delta, "epsilon",
+			 number_of(s->dp_epsilon > 0 ? s->dp_epsilon : (double)NAN));
+}
+
 bool sl_conversation_wants_initial(const struct sl_application *a)
 {
 	return a->joined && a->offers_initial && a->initial == NULL && !a->serving &&
@@ -46,15 +65,15 @@ static void send_joined(struct sl_application *a)
 	const struct sl_settings *s = a->config.settings;
 	const int fds[] = {a->up.fd, a->down.fd};
 	json_t *object = json_pack(
-		"{s:s, s:i, s:I, s:s, s:I, s:I, s:I, s:I, s:o, s:o, s:b, s:b, s:b, s:o*}", "type", "joined",
-		"version", VERSION, "learner", (json_int_t)s->id, "name",
+		"{s:s, s:i, s:I, s:s, s:I, s:I, s:I, s:I, s:o, s:o, s:b, s:b, s:b, s:o*, s:o*}", "type",
+		"joined", "version", VERSION, "learner", (json_int_t)s->id, "name",
 		a->config.roster->members[a->config.self].name, "learners",
 		(json_int_t)a->config.roster->size, "rounds", (json_int_t)s->rounds, "elements",
 		(json_int_t)(a->n - a->metrics_count), "bytes", (json_int_t)a->bytes, "clipping_range",
 		range_of(s->clipping_range), "decimals", decimals_of(s->decimals), "weighted",
 		s->weighting == SL_WEIGHTING_SAMPLES, "averages_metrics", s->metrics == SL_METRICS_AGGREGATE,
 		"repeatable", s->membership_change != SL_MEMBERSHIP_WARN, "initial",
-		sl_conversation_wants_initial(a) ? json_true() : NULL);
+		sl_conversation_wants_initial(a) ? json_true() : NULL, "dp", privacy_of(a));
 	sl_line_socket_send(&a->socket, object, fds, 2);
 }
 
@@ -77,11 +96,13 @@ void sl_conversation_mean(struct sl_application *a)
 {
 	if (!a->joined)
 		return;
-	send_object(a,
-		    json_pack("{s:s, s:I, s:I, s:I, s:o, s:o, s:O*}", "type", "mean", "round",
-			      (json_int_t)a->committed, "learners", (json_int_t)a->learners, "total_weight",
-			      (json_int_t)a->total_weight, "decimals", decimals_of(a->decimals),
-			      "clipping_range", range_of(a->clipping_range), "metrics", a->means));
+	bool noisy = a->config.settings->dp != SL_DP_USE_OFF;
+	send_object(a, json_pack("{s:s, s:I, s:I, s:I, s:o, s:o, s:O*, s:o*, s:o*}", "type", "mean", "round",
+				 (json_int_t)a->committed, "learners", (json_int_t)a->learners,
+				 "total_weight", (json_int_t)a->total_weight, "decimals",
+				 decimals_of(a->decimals), "clipping_range", range_of(a->clipping_range),
+				 "metrics", a->means, "noise", noisy ? number_of(a->noise) : NULL, "spent",
+				 noisy ? number_of(a->spent) : NULL));
 	if (is_last(a))
 		send_object(a, json_pack("{s:s}", "type", "done"));
 }
@@ -207,6 +228,9 @@ static void take_join(struct sl_application *a, const json_t *message)
 		if (rc != SL_PENDING)
 			refuse(a, error.text);
 		sl_line_socket_drop(&a->socket);
+	} else if (sl_state_lacks_initial(a) && !json_is_true(json_object_get(message, "initial"))) {
+		refuse(a, "with dp, changes to a model before training are summed: join offers it (initial: "
+			  "true), the same at all learners, or asks for values: model");
 	} else {
 		a->joined = true;
 		a->offers_initial = json_is_true(json_object_get(message, "initial"));
@@ -232,6 +256,12 @@ static bool take_weight(const struct sl_settings *s, const json_t *message, uint
 	if (weight != NULL && (!json_is_integer(weight) || json_integer_value(weight) < 0))
 		return false;
 	return s->weighting != SL_WEIGHTING_SAMPLES || (*value >= least_weight(s) && *value <= s->max_weight);
+}
+
+/* Return true if dp_delta allows to tell one of `records` whole. */
+static bool tells_record(const struct sl_settings *s, uint64_t records)
+{
+	return s->dp == SL_DP_USE_RECORD && s->dp_delta * (double)records >= 1;
 }
 
 /* Return the round of `message`, 0 if it names no whole number. It is a real number if another number of the
@@ -279,6 +309,14 @@ static void take_trained(struct sl_application *a, const json_t *message)
 		snprintf(text, sizeof text,
 			 "the weight is not a whole number from %" PRIu64 " to max_weight, %" PRIu64,
 			 least_weight(s), s->max_weight);
+		sl_conversation_refuse(a, round, text);
+		return;
+	}
+	if (tells_record(s, weight)) {
+		snprintf(text, sizeof text,
+			 "dp_delta: %g must be below one in the number of records, and this learner has "
+			 "%" PRIu64,
+			 s->dp_delta, weight);
 		sl_conversation_refuse(a, round, text);
 		return;
 	}

@@ -32,16 +32,19 @@ void sl_state_warn(const struct sl_application *a, const char *format, ...)
 	va_end(list);
 }
 
-/* The paper's encoding has no integers. */
-static int check_encoding(const struct sl_settings *settings, const struct sl_tensors *tensors,
-			  struct sl_error *error)
+/* The paper's encoding has no integers, and noise makes others of them. */
+static int check_dtypes(const struct sl_settings *settings, const struct sl_tensors *tensors,
+			struct sl_error *error)
 {
 	char label[SL_TENSOR_LABEL_BYTES];
-	for (uint32_t i = 0; settings->encoding == SL_ENCODING_PAPER && i < tensors->count; i++)
+	const char *with = settings->encoding == SL_ENCODING_PAPER ? "`encoding: paper`"
+			   : settings->dp != SL_DP_USE_OFF	   ? "`dp`: noise is added to floats only"
+								   : NULL;
+	for (uint32_t i = 0; with != NULL && i < tensors->count; i++)
 		if (tensors->items[i].dtype == SL_INT64)
 			return sl_err_set(error, SL_ERR_INVALID,
-					  "tensor %s: int64 cannot be averaged with `encoding: paper`",
-					  sl_tensors_label(tensors->items[i].name, label));
+					  "tensor %s: int64 cannot be averaged with %s",
+					  sl_tensors_label(tensors->items[i].name, label), with);
 	return SL_OK;
 }
 
@@ -61,6 +64,12 @@ enum sl_values sl_state_values(const struct sl_application *a, enum sl_values as
 	return set == SL_VALUES_AUTO ? asked : (enum sl_values)set;
 }
 
+bool sl_state_lacks_initial(const struct sl_application *a)
+{
+	return a->config.settings->dp != SL_DP_USE_OFF && a->values == SL_VALUES_UPDATE && !a->serving &&
+	       a->config.committed == 0 && a->initial == NULL && a->file.round == 0;
+}
+
 int sl_state_adopt(struct sl_application *a, const struct sl_tensors *tensors, enum sl_values asked,
 		   struct sl_error *error)
 {
@@ -68,7 +77,7 @@ int sl_state_adopt(struct sl_application *a, const struct sl_tensors *tensors, e
 	a->n = (size_t)sl_tensor_list_elements(tensors);
 	a->metrics_count = sl_tensor_list_metrics(tensors);
 	a->bytes = sl_tensors_bytes(tensors, a->n) - a->metrics_count * sizeof(double);
-	int rc = check_encoding(a->config.settings, tensors, error);
+	int rc = check_dtypes(a->config.settings, tensors, error);
 	if (rc == SL_OK)
 		rc = open_vectors(a, error);
 	if (rc == SL_OK)

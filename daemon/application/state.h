@@ -51,6 +51,7 @@ struct sl_application {
 	uint64_t total_weight; /* of them */
 	uint32_t decimals;     /* that they agreed on; SL_DECIMALS_AUTO: not known since the start */
 	double clipping_range; /* SL_CLIPPING_RANGE_AUTO: not known */
+	double noise, spent;   /* of differential privacy; NAN: not known */
 	json_t *means;	       /* of the metrics that are averaged; owned; NULL: none */
 	bool have;	       /* an answer is there; the training thread owns it until this is false: */
 	uint64_t weight;
@@ -64,8 +65,11 @@ void sl_state_warn(const struct sl_application *a, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 /* Return what is averaged when the application has asked for `asked`. */
 enum sl_values sl_state_values(const struct sl_application *a, enum sl_values asked);
+/* Return true if the learner cannot begin without the model before training, which it does not have: changes
+ * to it are all that is summed with differential privacy. With a vector from the state folder, it has it. */
+bool sl_state_lacks_initial(const struct sl_application *a);
 /* Take `tensors`, with their items, as those of the model, and make the vectors. SL_ERR_NOMEM;
- * SL_ERR_INVALID: the setting `encoding` has no such dtype. */
+ * SL_ERR_INVALID: the settings have no such dtype. */
 int sl_state_adopt(struct sl_application *a, const struct sl_tensors *tensors, enum sl_values asked,
 		   struct sl_error *error);
 /* Free everything; the thread has ended. */

@@ -14,12 +14,15 @@ struct limits {
 	int64_t most_int; /* of int64 */
 };
 
-/* Return the largest absolute value that is encoded: with decimals, clipping_range, and of int64, which have
- * no decimals, that times 10^decimals; of exact values, what the limbs hold. The first round of updates may
- * be exact, too; but in a model with the fewest bits, which is the largest, a later round takes more. */
+/* Return the largest absolute value that is encoded: with differential privacy, any, since coordinates are
+ * clamped; with decimals, clipping_range, and of int64, which have no decimals, that times 10^decimals; of
+ * exact values, what the limbs hold. The first round of updates may be exact, too; but in a model with the
+ * fewest bits, which is the largest, a later round takes more. */
 static struct limits limits_of(const struct sl_settings *s, enum sl_values values, size_t n)
 {
 	bool decimals = s->decimals != SL_DECIMALS_AUTO, bounded = s->clipping != SL_CLIPPING_CLAMP;
+	if (s->dp != SL_DP_USE_OFF)
+		return (struct limits){INFINITY, INT64_MAX};
 	if (values == SL_VALUES_UPDATE || !decimals) {
 		struct sl_exact plain = sl_ranges_exact(SL_CLASS_PLAIN, n, SL_EXACT_BITS),
 				fine = sl_ranges_exact(SL_CLASS_SMALL, n, SL_EXACT_BITS);
