@@ -223,6 +223,45 @@ TEST(initial_model)
 	}
 }
 
+#define PRIVATE(unit)                                                                                        \
+	"{\"dp\":{\"unit\":\"" unit "\",\"clip\":0.5,\"noise\":1.5,\"sampling\":0.25,\"delta\":0.001,"       \
+	"\"epsilon\":null}," JOINED_FIELDS("20")
+
+/* The noise of a mean is known from the message on that tells it, up to a mean that was not heard of. */
+TEST(terms_of_differential_privacy)
+{
+	struct learner l;
+	struct starling *s;
+	learner_open(&l);
+	assert_int_equal(joined_by(&l, &s, PRIVATE("record")), STARLING_JOINED);
+	assert_true(s->dp == STARLING_RECORD && s->clip == 0.5 && s->sampling == 0.25);
+	assert_true(s->delta == 0.001 && s->epsilon == 0 && s->noise_of_clip == 1.5);
+	assert_true(isnan(s->noise) && isnan(s->spent));
+	tell(&l, "{\"type\":\"mean\",\"round\":1,\"learners\":3,\"total_weight\":3,\"noise\":0.125,"
+		 "\"spent\":2.5}\n");
+	expect_event(s, STARLING_MEAN);
+	assert_true(s->noise == 0.125 && s->spent == 2.5);
+	train(&l, 2, 1, false);
+	expect_event(s, STARLING_TRAIN);
+	assert_true(s->noise == 0.125);
+	train(&l, 4, 3, false);
+	expect_event(s, STARLING_TRAIN);
+	assert_true(isnan(s->noise) && s->spent == 2.5);
+	starling_leave(s);
+	learner_close(&l);
+
+	learner_open(&l);
+	assert_int_equal(joined_by(&l, &s, PRIVATE("learner")), STARLING_JOINED);
+	assert_true(s->dp == STARLING_LEARNER);
+	starling_leave(s);
+	learner_close(&l);
+
+	learner_open(&l);
+	assert_int_equal(joined_by(&l, &s, PRIVATE("ward")), STARLING_ERROR);
+	starling_leave(s);
+	learner_close(&l);
+}
+
 TEST(a_round_as_events)
 {
 	struct learner l;
@@ -233,6 +272,7 @@ TEST(a_round_as_events)
 	assert_true(s->learner == 7 && s->learners == 3 && s->rounds == 2);
 	assert_string_equal(s->name, "g");
 	assert_true(s->weighted && s->decimals == -1 && s->clipping_range == 0);
+	assert_true(s->dp == STARLING_EXACT && s->clip == 0 && s->noise == 0 && s->spent == 0);
 	assert_int_equal(starling_next(s), STARLING_NONE);
 	assert_int_equal(starling_trained(s, 1, NULL), -1);
 

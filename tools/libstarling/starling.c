@@ -218,6 +218,30 @@ static void take_encoding(struct starling *s, const json_t *message)
 		s->clipping_range = json_number_value(range);
 }
 
+static double number_of(const json_t *object, const char *key, double otherwise)
+{
+	const json_t *number = json_object_get(object, key);
+	return json_is_number(number) ? json_number_value(number) : otherwise;
+}
+
+/* Take the terms of differential privacy. Return false for a unit that this library does not know. */
+static bool take_privacy(struct starling *s, const json_t *terms)
+{
+	const char *unit = json_string_value(json_object_get(terms, "unit"));
+	bool record = unit != NULL && strcmp(unit, "record") == 0;
+	if (terms == NULL)
+		return true;
+	if (s->dp == STARLING_EXACT)
+		s->noise = s->spent = (double)NAN;
+	s->dp = record ? STARLING_RECORD : STARLING_LEARNER;
+	s->clip = number_of(terms, "clip", 0);
+	s->sampling = number_of(terms, "sampling", 1);
+	s->delta = number_of(terms, "delta", 0);
+	s->epsilon = number_of(terms, "epsilon", 0);
+	s->noise_of_clip = number_of(terms, "noise", 0);
+	return record || (unit != NULL && strcmp(unit, "learner") == 0);
+}
+
 static enum starling_event take_joined(struct handle *h, json_t *message)
 {
 	struct starling *s = &h->base;
@@ -228,7 +252,7 @@ static enum starling_event take_joined(struct handle *h, json_t *message)
 	    json_unpack(message, "{s:I, s:I, s:s, s:I, s:I, s:I, s:I, s:b}", "version", &version, "learner",
 			&learner, "name", &name, "learners", &learners, "rounds", &rounds, "elements",
 			&elements, "bytes", &bytes, "weighted", &weighted) != 0 ||
-	    version != VERSION)
+	    version != VERSION || !take_privacy(s, json_object_get(message, "dp")))
 		return garbled(h);
 	if ((uint64_t)elements != s->elements || (uint64_t)bytes != s->bytes) {
 		set_text(h, "the learner on %s takes %lld bytes, not %zu", h->link.path, (long long)bytes,
@@ -262,8 +286,10 @@ static enum starling_event take_train(struct handle *h, json_t *message)
 			&again) != 0)
 		return garbled(h);
 	h->base.round = (uint32_t)round;
-	if (h->base.committed != (uint32_t)committed)
-		h->base.participants = 0; /* its mean was not heard of */
+	if (h->base.committed != (uint32_t)committed) { /* its mean was not heard of */
+		h->base.participants = 0;
+		h->base.noise = h->base.dp != STARLING_EXACT ? (double)NAN : 0;
+	}
 	h->base.committed = (uint32_t)committed;
 	h->base.again = again;
 	h->asked = true;
@@ -283,6 +309,8 @@ static enum starling_event take_mean(struct handle *h, json_t *message)
 	h->base.total_weight = (uint64_t)weight;
 	h->asked = false;
 	take_encoding(&h->base, message);
+	h->base.noise = h->base.dp != STARLING_EXACT ? number_of(message, "noise", (double)NAN) : 0;
+	h->base.spent = h->base.dp != STARLING_EXACT ? number_of(message, "spent", (double)NAN) : 0;
 	json_array_foreach(json_object_get(h->join, "metrics"), i, name)
 	{
 		const json_t *value = json_object_get(metrics, json_string_value(name));

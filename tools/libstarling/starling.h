@@ -31,6 +31,11 @@ enum starling_event {
 	STARLING_DONE,	  /* the last round is committed */
 	STARLING_ERROR	  /* `text` says why; the handle can only be closed */
 };
+enum starling_unit {
+	STARLING_EXACT,	 /* no noise */
+	STARLING_RECORD, /* noise hides a record: `up` is a sum of contributions of norm `clip` at most */
+	STARLING_LEARNER /* noise hides a learner, which scales `up` down to the norm `clip` */
+};
 /* To be read only, but for the vector at `up`. The addresses in `up` and `down` never change. */
 struct starling {
 	const char *text;      /* of the last event; NULL: none */
@@ -53,6 +58,14 @@ struct starling {
 	size_t bytes;	       /* of a vector */
 	void *up;
 	const void *down; /* valid from MEAN, or from TRAIN if committed > 0, to starling_trained */
+	/* Differential privacy, from JOINED on; without, all are 0: */
+	enum starling_unit dp;
+	double clip;	       /* Euclidean norm; with STARLING_UPDATE, that of the change to the last mean */
+	double sampling;       /* probability with which a record is in a round; 1: each is */
+	double delta, epsilon; /* budget; epsilon 0: none */
+	double noise_of_clip;  /* standard deviation of the noise of a sum, divided by `clip` */
+	double noise;	       /* the same of the mean `committed`, in each coordinate; NaN: not known */
+	double spent;	       /* epsilon so far; NaN: not known, or no bound */
 };
 /* Return a handle that joins the learner on socket `path` (NULL: $STARLING_SOCKET), and joins it again
  * whenever it is restarted. NULL: out of memory; any other error is the first event. `metrics`: names ended
@@ -62,7 +75,8 @@ struct starling *starling_join(const char *path, const struct starling_tensor *t
 			       const char *const *metrics, enum starling_values values);
 /* Right after starling_join: state the model before training, of the bytes of a vector, which the caller
  * keeps until the first round is committed. If all learners have the same, the first round averages what
- * training adds to it; else, and without it, whole models, with about four times as many bytes. */
+ * training adds to it; else, and without it, whole models, with about four times as many bytes. Needed
+ * for STARLING_UPDATE with differential privacy. */
 void starling_initial(struct starling *s, const void *model);
 void starling_leave(struct starling *s);
 int starling_fd(const struct starling *s);
