@@ -69,7 +69,7 @@ starling_leave <- function(group) invisible(.Call(C_leave, group))
 
 starling_status <- function(group) {
   .Call(C_fields, group)[c("name", "learner", "learners", "rounds", "round", "committed", "participants", "total_weight",
-                           "metrics")]
+                           "metrics", "dp", "clip", "noise", "spent")]
 }
 
 print.starling_group <- function(x, ...) {

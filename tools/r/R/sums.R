@@ -26,6 +26,11 @@ open_sums <- function(path, question) {
            "daemons with another run: and another state:", call. = FALSE)
     message("starling: ", text)
   }
+  if (!is.na(starling_status(group)$dp)) {
+    starling_leave(group)
+    stop("this learner adds noise (setting dp), and this function needs exact sums. Nothing was shared. ",
+         "Use a run with dp: off, or `starling stats` with --range", call. = FALSE)
+  }
   group
 }
 

@@ -101,9 +101,11 @@ static SEXP text_of(const char *text)
 
 static SEXP fields(SEXP group)
 {
-	const char *names[] = {"name",	    "learner",	    "learners",	    "rounds",  "round",
-			       "committed", "participants", "total_weight", "metrics", "again",
-			       "weighted",  "repeatable",   "text",	    ""};
+	const char *names[] = {"name",	       "learner",      "learners", "rounds", "round",	 "committed",
+			       "participants", "total_weight", "metrics",  "again",  "weighted", "repeatable",
+			       "text",	       "dp",	       "clip",	   "noise",  "spent",	 ""};
+	const char *units[] = {
+		[STARLING_EXACT] = NULL, [STARLING_RECORD] = "record", [STARLING_LEARNER] = "learner"};
 	const struct starling *s = handle(group);
 	SEXP list = PROTECT(Rf_mkNamed(VECSXP, names));
 	const double numbers[] = {s->learner,
@@ -127,6 +129,10 @@ static SEXP fields(SEXP group)
 	SET_VECTOR_ELT(list, count + 3, Rf_ScalarLogical(s->weighted));
 	SET_VECTOR_ELT(list, count + 4, Rf_ScalarLogical(s->repeatable));
 	SET_VECTOR_ELT(list, count + 5, text_of(s->text));
+	SET_VECTOR_ELT(list, count + 6, text_of(units[s->dp]));
+	const double privacy[] = {s->clip, s->noise, s->spent};
+	for (int i = 0; i < 3; i++)
+		SET_VECTOR_ELT(list, count + 7 + i, Rf_ScalarReal(privacy[i]));
 	UNPROTECT(1);
 	return list;
 }
