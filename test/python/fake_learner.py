@@ -60,7 +60,7 @@ class FakeLearner:
         said = self.hear("join")
         self.tensors = said["tensors"]
         self.names = said.get("metrics", [])
-        self.values = said["values"]
+        self.values, self.initial = said["values"], said["initial"]
         elements = [int(np.prod(tensor["shape"], dtype=int)) for tensor in self.tensors]
         size = sum(n * np.dtype(tensor["dtype"]).itemsize for n, tensor in zip(elements, self.tensors))
         if not self._fds:

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from starling import dp
 from starling.group import Error, Group, join
 
 
@@ -22,6 +23,7 @@ class Averaging:
         if processes > 1:
             raise Error(f"a learner is one process, and this trainer has {processes}: train on one device")
         self.group, self._since = join(self._trained(module), **self.options), 0
+        dp.refuse_record(self.group, "a callback")
 
     def epoch(self, module: Any, metrics: dict[str, Any]) -> bool:
         """End an epoch; return true if the run is done."""

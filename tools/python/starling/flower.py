@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from starling.dp import refuse_record
 from starling.group import Group, join
 
 
@@ -87,6 +88,7 @@ def run(client: Any, path: str | None = None, metrics: Sequence[str] = (), value
         raise ValueError("the initial parameters are missing: give them as `initial`, as the server of Flower has them")
     parameters, evaluated = _by_name(parameters) if is_app else list(parameters), {}
     with join(parameters, path, metrics, values, integers=integers) as group:
+        refuse_record(group, "a client of Flower")
         client = _App(client, group, run_config) if is_app else client
         for t in group:
             parameters = group.model if group.committed > 0 else parameters

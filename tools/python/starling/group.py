@@ -16,6 +16,7 @@ import numpy as np
 
 from starling import tree
 from starling.connection import NAME_BYTES_MAX, Connection, Garbled
+from starling.dp import Privacy
 
 VERSION = 1
 RETRY_SECONDS = 0.2
@@ -25,6 +26,7 @@ STOP = "stop"  # the metric by which `stop` is agreed on
 NO_STOP = ("join(stop=...) needs the setting metrics: aggregate at all learners: --set metrics=aggregate of `starling launch`, "
            'metrics="aggregate" of starling.local, or a line of starlingd.yaml')
 NAMED = 3  # the most tensors of integers that a message names
+TERMS = ("unit", "clip", "noise", "sampling", "delta", "epsilon")  # of differential privacy, in `joined`
 
 
 class Error(RuntimeError):
@@ -66,6 +68,9 @@ class Group:
         participants: learners that took part in it; total_weight: the sum of their weights; 0: not known.
         metrics: its metrics, averaged over the learners; empty without `metrics: aggregate`.
         decimals, clipping_range: decimals that models are rounded to, limit of their values; None: they are not, or it is not known.
+        dp: the terms of differential privacy, a `starling.dp.Privacy`; None: without it, or not known.
+        noise: with dp, the standard deviation of the noise in each value of the mean; spent: the epsilon that the own learner
+            has spent so far; None: not known.
         repeatable: the same model may be given when a round comes again: the learner sees to it that sums tell none alone.
         stopped: the learners have agreed to end after the round `committed`.
         waiting: why the round waits, a sentence of the learner; "" if it does not.
@@ -83,6 +88,10 @@ class Group:
         self.metrics: dict[str, float] = {}
         self.decimals: int | None = None
         self.clipping_range: float | None = None
+        self.dp: Privacy | None = None
+        self.noise: float | None = None
+        self.spent: float | None = None
+        self._refused: dict[str, str] = {}  # by what dp hides: why this program cannot be used with it
         self.repeatable = False
         self.waiting = ""
         self._path = path
@@ -237,11 +246,47 @@ class Group:
         self.decimals, self.clipping_range = answer.get("decimals"), answer.get("clipping_range")
         self.repeatable = answer.get("repeatable", False)
         self._up, self._down = self._connection.vectors(self._template.bytes)
+        self._take_privacy(answer.get("dp"))
         if answer.get("initial", False) and self._initial is not None:
             tree.fill(self._up, self._template.tensors, self._initial)
             self._connection.send({"type": "initial"})
-        self._initial = None
+        if self.dp is None:
+            self._initial = None
         self._state = State.SHARED
+
+    def _take_privacy(self, terms: dict[str, Any] | None) -> None:
+        """Take the terms of `joined`, and say at the first one what they ask of this program."""
+        told = self.dp is not None
+        self.dp = None if terms is None else Privacy(**{name: terms[name] for name in TERMS})
+        self._check_unit()
+        if self.dp is not None and self._initial is not None and not told:  # the base of differences until a round is committed
+            self._initial = {name: array.copy() for name, array in self._initial.items()}
+        if self.dp is not None and self.dp.unit == "record" and not told:
+            print(f"starling: dp: record: each record may add a vector of norm {self.dp.clip:g} at most (dp_clip), and only this program can "
+                  "see to that, as starling.dp does", file=sys.stderr, flush=True)
+
+    def refuse(self, unit: str, text: str) -> None:
+        """Raise ValueError with this text if records or learners are what dp hides: now, or at join."""
+        self._refused[unit] = text
+        self._check_unit()
+
+    def _check_unit(self) -> None:
+        if self.dp is not None and self.dp.unit in self._refused:
+            self.close()
+            raise ValueError(self._refused[self.dp.unit])
+
+    def is_base(self, arrays: tree.Arrays) -> bool:
+        """Return true if `arrays` are the model to which the learner takes differences, or `mean` will return another one."""
+        base = self._initial
+        if self.committed > 0:
+            if self._held < self.committed or self._template is None:
+                return True
+            base = tree.places(self._template.tensors, self._down)
+        return base is not None and all(np.array_equal(arrays[name], array) for name, array in base.items())
+
+    def is_wide(self, name: str) -> bool:
+        """Return true if the tensor was declared as float64."""
+        return self._template is not None and any(t.name == name and t.dtype == "float64" for t in self._template.tensors)
 
     def _next(self) -> dict[str, Any]:
         """Receive one message and return it. If there is no connection, or it is lost, connect and return {"type": "lost"}."""
@@ -268,9 +313,12 @@ class Group:
 
     def _take(self, message: dict[str, Any]) -> None:
         kind = message["type"]
+        if kind == "mean" or (kind == "train" and message["committed"] > 0):
+            self._initial = None
         if kind == "train":
             if message["committed"] != self.committed:  # its mean was not heard of
                 self.participants, self.total_weight = message.get("learners", 0), message.get("total_weight", 0)
+                self.noise = None
             self._state, self.round, self.committed = State.ASKED, message["round"], message["committed"]
             if "metrics" in message:
                 self._decide(kind, message["metrics"])
@@ -279,6 +327,7 @@ class Group:
             self.total_weight, self.waiting = message["total_weight"], ""
             self._decide(kind, message.get("metrics", {}))
             self.decimals, self.clipping_range = message.get("decimals"), message.get("clipping_range")
+            self.noise, self.spent = message.get("noise"), message.get("spent")
         elif kind == "waiting":
             self.waiting = message["text"]
         elif kind == "done":
@@ -365,7 +414,8 @@ class Group:
         """Return the weighted mean of the models of all learners, as soon as the round is committed.
 
         `weight`: a whole number, such as the number of samples; it counts only with `weighting: samples`. With weight 0
-        the learner takes part, and its model does not count: it may evaluate the mean.
+        the learner takes part, and its model does not count: it may evaluate the mean. With `dp: record` it is the number of records of
+        this learner, and Refused says if the setting dp_delta is too large for as many.
         `metrics`: numbers for the log of the own learner; "loss" is shown. Those that `join` named are averaged.
 
         If the learner asks for another training of this round, or goes on from a committed model that this application
@@ -408,7 +458,7 @@ class Group:
             whole = False
         if not whole:
             raise ValueError(f"a weight is a whole number from 0, such as len(data), not {weight!r}")
-        if weight != 1 and not self._weighted:
+        if weight != 1 and not self._weighted and (self.dp is None or self.dp.unit != "record"):
             warnings.warn("the weight does not count: the learner has not set weighting: samples", stacklevel=3)
 
     def _numbers(self, metrics: dict[str, float]) -> dict[str, float]:
@@ -464,6 +514,7 @@ def join(model: Any = None, path: str | None = None, metrics: Sequence[str] = ()
     it is a private mean, too, a metric named "stop": so this needs the setting `metrics: aggregate`. A learner of weight 0 does not
     count. All learners pass True or a function, or none does.
     `timeout`: seconds until a learner that is not there is a Timeout. Without it, `join` waits, and says so from time to time.
+    With the setting `dp: record`, only this program can clip records: see `starling.dp`.
     A group that this program has joined on the same socket before is closed: a cell of a notebook may be run again."""
     path = path or os.environ.get("STARLING_SOCKET")
     if not path:

@@ -29,6 +29,7 @@ from typing import Any
 
 import numpy as np
 
+from starling import dp
 from starling.group import Error, Group, join
 
 # Attributes with the learned arrays: of linear models, and (lists of arrays) of neural networks.
@@ -90,6 +91,7 @@ def standardize(X: np.ndarray, path: str | None = None) -> Any:
     digits were lost. Raises Error if the run has fewer rounds."""
     X = np.asarray(X, dtype=np.float64)
     with join(_columns(X, {}, 0), path, values="model") as group:
+        dp.refuse(group, "the scale of columns")
         _need_rounds(group, len(STAGES))
         for _ in group:
             group.mean(_columns(X, group.model, group.committed), weight=len(X))
@@ -144,6 +146,7 @@ def fit(estimator: Any, X: np.ndarray, y: np.ndarray, *, classes: Sequence[Any] 
     _check(estimator)
     X, columns = np.asarray(X, dtype=np.float64) if standardize else X, None
     with join(path=path, values=values or ("model" if standardize else "update")) as group:
+        dp.refuse(group, "an estimator of scikit-learn")
         for _ in group:
             inputs = _scaler(X, columns, group.committed).transform(X) if standardize else X
             _train(estimator, inputs, y, classes, epochs)

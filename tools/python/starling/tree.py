@@ -118,7 +118,7 @@ def _split_frame(value: Any) -> Split:
     return [(str(column), value.iloc[:, place]) for place, column in enumerate(columns)], join
 
 
-def _split(value: Any) -> Split | None:
+def split(value: Any) -> Split | None:
     """Return the parts of a container; None: `value` is none."""
     if hasattr(type(value), "iloc") and hasattr(type(value), "columns"):
         return _split_frame(value)
@@ -150,10 +150,10 @@ class _Walk:
         if len(path) > DEPTH_MOST:
             raise ValueError(f"the model has containers in each other {DEPTH_MOST} deep, at {'.'.join(path[:3])}...: one may contain itself")
         self.types.append(type(value))
-        split = _split(value)
-        if split is None:
+        whole = split(value)
+        if whole is None:
             return self._leaf(path, value)
-        parts, join = split
+        parts, join = whole
         settings = isinstance(value, Mapping) and "state" in value and "param_groups" in value
         groups = [group for group in value["param_groups"] if isinstance(group, Mapping)] if settings else []
         if groups and not value["state"] and any(group.get(key) for group in groups for key in STATEFUL):
