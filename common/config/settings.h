@@ -110,6 +110,10 @@ int sl_settings_quorum(const struct sl_settings *settings, uint32_t roster_size,
 /* A round of fewer than c + 2 learners never passes the privacy check. SL_ERR_REFUSED: the roster has fewer.
  */
 int sl_settings_size(const struct sl_settings *settings, uint32_t roster_size, struct sl_error *error);
+
+/* Return z for models of so many elements, with dp on: as given, or the least that keeps the budget over all
+ * rounds; INFINITY: there is none. */
+double sl_settings_noise(const struct sl_settings *settings, uint64_t elements, uint32_t roster_size);
 /* Check that learners with committed rounds can go on with the shared settings of `next` after those of
  * `now`: the model has the same tensors, and results have exponents or not, as before. SL_ERR_REFUSED. */
 int sl_settings_follow(const struct sl_settings *now, const struct sl_settings *next, struct sl_error *error);

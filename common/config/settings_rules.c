@@ -71,3 +71,15 @@ int sl_settings_follow(const struct sl_settings *now, const struct sl_settings *
 			  "cannot change once rounds have begun",
 			  has_decimals(now) ? "" : "out", has_decimals(next) ? "" : "out");
 }
+
+double sl_settings_noise(const struct sl_settings *s, uint64_t elements, uint32_t roster_size)
+{
+	const struct sl_dp_terms terms = {.unit = s->dp == SL_DP_USE_LEARNER ? SL_DP_LEARNER : SL_DP_RECORD,
+					  .dimension = (double)elements,
+					  .clip = s->dp_clip,
+					  .range = s->clipping_range,
+					  .learners = roster_size,
+					  .colluding = s->tolerance};
+	const struct sl_dp_target target = {s->dp_epsilon, s->dp_delta, s->dp_sampling, s->rounds};
+	return s->dp_noise > 0 ? s->dp_noise : sl_dp_scale_noise(&terms, &target);
+}

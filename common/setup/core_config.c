@@ -29,21 +29,14 @@ void sl_core_config_values(struct sl_core_config *config, const struct sl_settin
 	memcpy(&p->clipping_range, &range, sizeof range);
 }
 
-/* Set what the noise follows from; z as given, or the least that keeps the budget over all rounds. */
+/* Set what the noise follows from. */
 static void set_noise(struct sl_core_config *config, const struct sl_settings *s)
 {
 	struct sl_parameters *p = &config->parameters;
-	const struct sl_dp_terms terms = {.unit = s->dp == SL_DP_USE_LEARNER ? SL_DP_LEARNER : SL_DP_RECORD,
-					  .dimension = (double)p->n,
-					  .clip = s->dp_clip,
-					  .range = s->clipping_range,
-					  .learners = config->roster_size,
-					  .colluding = s->tolerance};
-	const struct sl_dp_target target = {s->dp_epsilon, s->dp_delta, s->dp_sampling, s->rounds};
-	double noise = s->dp_noise > 0 ? s->dp_noise : sl_dp_scale_noise(&terms, &target);
-	p->dp_unit = terms.unit;
-	memcpy(&p->dp_clip, &terms.clip, sizeof terms.clip);
-	memcpy(&p->dp_range, &terms.range, sizeof terms.range);
+	double noise = sl_settings_noise(s, p->n, config->roster_size);
+	p->dp_unit = s->dp == SL_DP_USE_LEARNER ? SL_DP_LEARNER : SL_DP_RECORD;
+	memcpy(&p->dp_clip, &s->dp_clip, sizeof s->dp_clip);
+	memcpy(&p->dp_range, &s->clipping_range, sizeof s->clipping_range);
 	memcpy(&p->dp_noise, &noise, sizeof noise);
 }
 

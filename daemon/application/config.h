@@ -16,7 +16,6 @@ struct sl_application_config {
 	sl_round committed;
 	struct sl_tensors tensors;
 	enum sl_values values; /* of its round; counts with tensors, and with values: auto */
-	double noise;	       /* noise multiplier of differential privacy; 0: there is none */
 	/* Log a line: by sl_application_open on its own thread, later on any thread. */
 	void (*say)(void *context, enum sl_level level, const char *text);
 	/* trainer: exec: log what happened to the command, in the same way; see command.h. */

@@ -48,9 +48,10 @@ static json_t *privacy_of(const struct sl_application *a)
 	const struct sl_settings *s = a->config.settings;
 	if (s->dp == SL_DP_USE_OFF)
 		return NULL;
-	return json_pack("{s:s, s:f, s:f, s:f, s:f, s:o}", "unit",
+	return json_pack("{s:s, s:f, s:o, s:f, s:f, s:o}", "unit",
 			 s->dp == SL_DP_USE_RECORD ? "record" : "learner", "clip", s->dp_clip, "noise",
-			 a->config.noise, "sampling", s->dp_sampling, "delta", s->dp_delta, "epsilon",
+			 number_of(sl_settings_noise(s, a->n, a->config.roster->size)), "sampling",
+			 s->dp_sampling, "delta", s->dp_delta, "epsilon",
 			 number_of(s->dp_epsilon > 0 ? s->dp_epsilon : (double)NAN));
 }
 

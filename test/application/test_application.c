@@ -701,7 +701,7 @@ static void init_private(const char *folder, enum sl_dp_use unit)
 	learner.settings.dp_epsilon = 4;
 	learner.settings.dp_delta = 0.001;
 	learner.settings.dp_sampling = 0.25;
-	learner.config.noise = 1.5;
+	learner.settings.dp_noise = 1.5;
 }
 
 /* Show a mean of zeros, with this noise and epsilon. */
