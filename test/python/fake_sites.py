@@ -6,6 +6,7 @@ import threading
 import numpy as np
 
 from starling.stats import Sums
+from starling.stats.noisy import Total
 
 ROUNDS_MOST = 500
 
@@ -28,6 +29,16 @@ class FakeSite(Sums):
         return self._hub.mean(self._place, model)
 
 
+    def noisy(self, question, size, budget, parts, units):
+        """Add noise.sd to nothing: the sum is exact, and said to have noise of this standard deviation."""
+        self.question, self.units = question, units
+        rows = parts(units[0])
+        assert rows.shape[1] == size and (np.sqrt((rows**2).sum(axis=1)) <= 1 + 1e-12).all()
+        self.shared.append(rows.sum(axis=0))
+        total = self._hub.mean(self._place, {"sums": self.shared[-1]})["sums"] * self._hub.sites
+        return Total(total, self._hub.noise, "record", self._hub.sites, 1, budget.delta, budget.epsilon)
+
+
 class Alone(Exception):
     """Another site has left before this round."""
 
@@ -37,6 +48,7 @@ class Hub:
 
     def __init__(self, sites: int, room: int = 64) -> None:
         self.sites, self._given, self._left = sites, {}, set()
+        self.noise = 0.25  # that sums are said to have
         self._changed = threading.Condition()
         self.members = [FakeSite(self, place, room) for place in range(sites)]
 

@@ -62,6 +62,31 @@ class Privacy:
     epsilon: float | None = None
 
 
+def _phi(x: float) -> float:
+    return math.erfc(-x / math.sqrt(2)) / 2
+
+
+def epsilon(noise: float, delta: float, rounds: int = 1) -> float:
+    """Return the epsilon that so many rounds spend at `delta`, without sampling: `noise` is the standard deviation of the sum's noise in clips.
+
+    It is that of Gaussian noise (Dong, Roth, Su, 1905.02383, corollary 2.13). What a learner has spent, in group.spent, has the bounds of the
+    noise that is there, and the sampling. Infinite without noise."""
+    if not noise > 0:
+        return math.inf
+    mu = math.sqrt(rounds) / noise
+
+    def spends(epsilon: float) -> float:
+        return _phi(mu / 2 - epsilon / mu) - math.exp(min(epsilon, 700.0)) * _phi(-mu / 2 - epsilon / mu)
+
+    low, high = 0.0, 1.0
+    while spends(high) > delta and high < 700:
+        high *= 2
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (middle, high) if spends(middle) > delta else (low, middle)
+    return high if high < 700 else math.inf
+
+
 # ---- trees of arrays ----
 
 def _flatten(value: Any, name: str = "values") -> tuple[list[tuple[str, np.ndarray]], Callable[[Iterator[np.ndarray]], Any]]:

@@ -14,6 +14,7 @@ from starling.stats.glm import FAMILIES
 from starling.stats.sums import SMALL
 
 PROGRAM = "starling stats"
+NOISY = ("describe", "crosstab")  # the analyses that can have noise
 ROUNDS = 10_000  # of --local; a run ends when the result is there
 
 EXAMPLES = """Examples:
@@ -57,10 +58,10 @@ def _number(text: str) -> float:
 Analysis = Callable[[stats.Sums, argparse.Namespace, stats.Columns], stats.Result]
 ANALYSES: dict[str, tuple[str, str, Analysis]] = {
     "describe": ("COLUMNS", "count, mean and variance of columns",
-                 lambda s, o, data: stats.describe(s, command.names(o.what), data, **_common(o))),
+                 lambda s, o, data: stats.describe(s, command.names(o.what), data, privacy=o.privacy, ranges=o.range, **_common(o))),
     "quantile": ("COLUMN", "quantiles of a column, to --resolution", _quantile),
     "crosstab": ("COLUMNS", "counts of the categories of one column or two",
-                 lambda s, o, data: stats.crosstab(s, command.names(o.what), data, o.levels, small=o.cells, **_common(o))),
+                 lambda s, o, data: stats.crosstab(s, command.names(o.what), data, o.levels, small=o.cells, privacy=o.privacy, **_common(o))),
     "corr": ("COLUMNS", "correlation matrix", lambda s, o, data: stats.correlation(s, command.names(o.what), data, **_common(o))),
     "pca": ("COLUMNS", "principal components",
             lambda s, o, data: stats.pca(s, command.names(o.what), data, not o.covariance, **_common(o))),
@@ -89,6 +90,9 @@ class Nothing(stats.Sums):
     def agree(self, question: str) -> NoReturn:
         raise DryRun
 
+    def noisy(self, *question: Any) -> NoReturn:
+        raise DryRun
+
 
 # ---- the command line ----
 
@@ -97,6 +101,24 @@ def _levels(text: str) -> tuple[str, list[str]]:
     if not equals or len(command.names(words)) < 2:
         raise argparse.ArgumentTypeError(f"{text!r} is not of the form sex=f,m")
     return name.strip(), command.names(words)
+
+
+def _range(text: str) -> tuple[str, tuple[float, float]]:
+    name, equals, ends = text.partition("=")
+    try:
+        low, high = map(float, ends.split(","))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form age=0,120") from None
+    return name.strip(), (low, high)
+
+
+def check_privacy(o: argparse.Namespace) -> None:
+    """Set o.privacy. InputError: the options do not fit together, or the analysis has no form with noise."""
+    if (o.epsilon is None) != (o.delta is None):
+        raise stats.InputError("--epsilon and --delta: give both, or none")
+    o.range, o.privacy = dict(o.range), None if o.epsilon is None else (o.epsilon, o.delta)
+    if (o.privacy or o.range) and o.analysis not in NOISY:
+        raise stats.InputError(f"{o.analysis} has no form with noise, only {' and '.join(NOISY)}: its result from noisy sums would be wrong without a sign")
 
 
 def parser() -> command.Parser:
@@ -121,6 +143,10 @@ def parser() -> command.Parser:
     add("--covariance", action="store_true", help="of pca: columns as they are, not scaled")
     add("--small", metavar="N", type=int, default=SMALL, help="refuse counts of fewer rows (%(default)s)")
     add("--merge", dest="cells", action="store_const", const="merge", default="refuse", help="of tables: merge categories with small counts")
+    add = p.add_argument_group("differential privacy of describe and crosstab, the same at all sites").add_argument
+    add("--epsilon", metavar="E", type=float, help="one round with noise, which spends at most this epsilon; the learners have dp: record")
+    add("--delta", metavar="D", type=float, help="with this delta")
+    add("--range", metavar="NAME=LOW,HIGH", type=_range, action="append", default=[], help="of describe: values outside count as its ends")
     add = p.add_argument_group("this site").add_argument
     command.add_options(add, "show how the file is understood, and share nothing",
                         "play all sites on this machine: one for each FILE, at least three")
@@ -165,13 +191,15 @@ def run(o: argparse.Namespace) -> int:
         return command.fail(PROGRAM, "--small is a number from 1, --confidence one between 0 and 1", USAGE)
     if o.local:
         command.check_local(o, o.files, "files, one for each site: of two sites, each could subtract its own sums from the total")
+    check_privacy(o)
     data = [check(o, path) for path in o.files]
     if o.dry_run:
         return 0
     try:
         if o.local:
-            result = command.play(lambda socket, place: analyse(o, socket, data[place], place == 0), len(data), ROUNDS, topology="complete",
-                                  quorum="all")
+            settings = {} if o.privacy is None else {"dp": "record", "dp_clip": 1, "dp_epsilon": o.epsilon, "dp_delta": o.delta}
+            result = command.play(lambda socket, place: analyse(o, socket, data[place], place == 0), len(data), ROUNDS if o.privacy is None else 1,
+                                  topology="complete", quorum="all", **settings)
         else:
             socket = command.socket(o)
             if socket is None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from starling.group import Error
 from starling.stats import command
+from starling.stats import noisy
 from starling.stats.csv import Numbers
 from starling.stats.sums import InputError
 from starling.stats.totals import KINDS, Answer, Own, Question, ask
@@ -48,7 +49,7 @@ def parser(kind: str) -> command.Parser:
     listed = "".join(f"  starling {example}\n" for example in examples)
     p = command.Parser(prog=f"starling {kind}", usage="%(prog)s [OPTION...] VALUE...", description=about,
                        epilog=f"Examples:\n{listed}{END}")
-    p.set_defaults(inputs=[], categories=None, bins=None, output=None)
+    p.set_defaults(inputs=[], categories=None, bins=None, output=None, range=None)
     p.add_argument("values", metavar="VALUE", nargs="*", action=Take, const="value", help="a value of this learner")
     add = p.add_argument_group("the question, the same at all learners").add_argument
     if kind == "count":
@@ -61,6 +62,12 @@ def parser(kind: str) -> command.Parser:
     if kind in ("mean", "sum"):
         add("--npy", metavar="FILE", action=Take, const="npy", help="take a numpy array: element by element")
         add("-o", "--output", metavar="FILE.npy", help="write the resulting array to this file")
+    add = p.add_argument_group("differential privacy, the same at all learners; their daemons have the setting dp").add_argument
+    add("--epsilon", metavar="E", type=float, help="ask for a result with noise, which spends at most this epsilon")
+    add("--delta", metavar="D", type=float, help="with this delta")
+    if kind in ("mean", "sum"):
+        add("--range", metavar=("LOW", "HIGH"), nargs=2, help="values outside count as its ends; choose it without looking at the data")
+    add = p.add_argument_group("files, and this learner").add_argument
     command.add_options(add, "show how the files are understood and what is given, and share nothing",
                         "run a learner for each value or file, on this machine, to try it out")
     return p
@@ -82,15 +89,35 @@ def check(kind: str, o: argparse.Namespace) -> None:
         raise InputError(f"give a value or --csv FILE; see 'starling {kind} --help'")
     if o.output is not None and not any(name == "npy" for name, _ in o.inputs):
         raise InputError("--output is for the array of --npy")
+    check_privacy(kind, o)
     if o.local:
         command.check_local(o, o.inputs, "values, one for each learner: of two learners, each could subtract its own value from the sum")
+
+
+def check_privacy(kind: str, o: argparse.Namespace) -> None:
+    """Raise InputError if the options of differential privacy do not fit together."""
+    if (o.epsilon is None) != (o.delta is None):
+        raise InputError("--epsilon and --delta: give both, or none")
+    if o.epsilon is None:
+        if o.range is not None:
+            raise InputError("--range is for --epsilon and --delta")
+        return
+    noisy.Budget(o.epsilon, o.delta).check()
+    if kind in ("mean", "sum") and o.range is None:
+        raise InputError(f"--epsilon needs --range LOW HIGH, such as --range 0 120: without it a single value could move the {kind} by any amount, and "
+                         "no noise would hide it")
+    if o.range is not None:
+        plain = [Numbers(thousands="").plain(word.lstrip(VALUE)) for word in o.range]
+        o.range = tuple(float(word) if word is not None else float("nan") for word in plain)
+        if not o.range[0] < o.range[1]:
+            raise InputError("--range has two numbers, the lower one first")
 
 
 # ---- inputs ----
 
 def gather(kind: str, o: argparse.Namespace, question: Question, inputs: list[tuple[str, str]]) -> Own:
     """Return what a learner gives. InputError: an input cannot be used."""
-    own = Own(question)
+    own = Own(question) if o.epsilon is None else noisy.Rows(question, o.range)
     for name, text in inputs:
         before = own.skipped
         if name == "csv":
@@ -104,6 +131,9 @@ def gather(kind: str, o: argparse.Namespace, question: Question, inputs: list[tu
         skipped = own.skipped - before
         if skipped:
             print(f"starling {kind}: {text}: {skipped} missing value{'' if skipped == 1 else 's'} skipped", file=sys.stderr)
+    if isinstance(own, noisy.Rows) and own.outside > 0:
+        print(f"starling {kind}: {own.outside} value{'s are' if own.outside > 1 else ' is'} outside the range and count{'' if own.outside > 1 else 's'} as its end",
+              file=sys.stderr)
     if o.dry_run:
         print(f"{', '.join(text for _, text in inputs)}: would give {own}", file=sys.stderr)
     return own
@@ -140,14 +170,20 @@ def run(kind: str, o: argparse.Namespace) -> int:
     owns = [gather(kind, o, question, [one]) for one in o.inputs] if o.local else [gather(kind, o, question, o.inputs)]
     if o.dry_run:
         return 0
+    def answer_of(place: int, socket: str, told: Any) -> Any:
+        own = owns[place]
+        return noisy.ask(own, socket, noisy.Budget(o.epsilon, o.delta), told) if isinstance(own, noisy.Rows) else ask(own, socket, told)
+
     if o.local:
         check_forms(o, owns)
-        answer = command.play(lambda socket, place: ask(owns[place], socket, told if place == 0 else lambda text: None), len(owns), 1)
+        unit = "record" if any(name == "csv" for name, _ in o.inputs) else "learner"
+        settings = {} if o.epsilon is None else {"dp": unit, "dp_clip": 1, "dp_epsilon": o.epsilon, "dp_delta": o.delta}
+        answer = command.play(lambda socket, place: answer_of(place, socket, told if place == 0 else lambda text: None), len(owns), 1, **settings)
     else:
         socket = command.socket(o)
         if socket is None:
             raise Error(command.NO_SOCKET + "values")
-        answer = ask(owns[0], socket, told)
+        answer = answer_of(0, socket, told)
     put(o, answer)
     return 0
 

@@ -6,16 +6,21 @@ shared), NoResult (small counts, a constant column) and starling.Error (the run)
 
 Small counts: a count of fewer than `threshold` rows (5) is refused or merged. The sites see a count before they can refuse
 it; they then share nothing finer. This is no substitute for differential privacy: two results over nearly the same rows, and
-sums over few rows, may tell a row."""
+sums over few rows, may tell a row.
+
+Differential privacy: with `privacy`, the pair (epsilon, delta), `describe` and `crosstab` take one round with noise, and hide each row (dp:
+record). The learners have the settings dp, dp_clip, dp_epsilon and dp_delta; a run answers one question. Standard errors then contain
+the noise. The other analyses have no form with noise, and refuse learners that add it."""
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from starling.stats.csv import columns_of
 from starling.stats.formula import Levels, check_rows
+from starling.stats.noisy import Budget, ratio
 from starling.stats.sums import CONSTANT, SMALL, InputError, NoResult, Sums, begin, refuse_small
 from starling.stats.table import Result
 
@@ -23,12 +28,19 @@ GRID_BITS = 40  # values of a quantile are multiples of `resolution`, at most 2^
 WAYS = 64  # parts into which a round of the search divides an interval
 
 
-def describe(sums: Sums, columns: Sequence[str], data: Any, threshold: int = SMALL) -> Result:
+def describe(sums: Sums, columns: Sequence[str], data: Any, threshold: int = SMALL, privacy: tuple[float, float] | None = None,
+             ranges: Mapping[str, tuple[float, float]] | None = None) -> Result:
     """Count, mean, variance (of a sample, divisor n - 1) and standard deviation of columns of numbers.
 
     Each column uses its own rows without missing values. What all sites learn: the count of each column, its sum, and the sum
-    of the squares around the common mean."""
+    of the squares around the common mean.
+    privacy: see above; it needs `ranges`, the lowest and highest value of each column, chosen without a look at the data. Values outside count as
+    these. The table then has the standard error of the mean, with the noise, and the part of it that is noise."""
     data = columns_of(data)
+    if privacy is not None:
+        return _describe_noisily(sums, columns, data, threshold, Budget(*privacy), ranges or {})
+    if ranges:
+        raise InputError("ranges are for privacy, epsilon and delta")
     X = [data.numbers(name) for name in columns]
     X = [values[~np.isnan(values)] for values in X]
     facts = begin(sums, {"describe": list(columns)}, threshold, data.rows, 0)
@@ -41,6 +53,38 @@ def describe(sums: Sums, columns: Sequence[str], data: Any, threshold: int = SMA
     del facts["dropped"]
     return Result("Summary", facts, {"column": list(columns), "count": count.astype(int), "missing": facts["rows"] - count.astype(int),
                                      "mean": mean, "variance": variance, "sd": np.sqrt(variance)})
+
+
+def _scaled(values: np.ndarray, low: float, high: float) -> np.ndarray:
+    """Return of each row 1, its value x and 2 x^2 - 1, where x is scaled to -1 .. 1; zeros if the value is missing."""
+    there = ~np.isnan(values)
+    x = (np.clip(np.where(there, values, low), low, high) - (low + high) / 2) / ((high - low) / 2)
+    return np.stack([np.ones(x.size), x, 2 * x * x - 1], axis=1) * there[:, None]
+
+
+def _describe_noisily(sums: Sums, columns: Sequence[str], data: Any, threshold: int, budget: Budget, ranges: Mapping[str, tuple[float, float]]) -> Result:
+    budget.check()
+    for name in columns:
+        low, high = ranges.get(name, (np.nan, np.nan))
+        if not (low < high and np.isfinite([low, high]).all()):
+            raise InputError(f"give the range of {name}, chosen without a look at the data: --range {name}=LOW,HIGH")
+    ends = [tuple(map(float, ranges[name])) for name in columns]
+    scale = np.sqrt(3 * len(columns))  # the norm of a row
+    rows = np.concatenate([_scaled(data.numbers(name), *pair) for name, pair in zip(columns, ends)], axis=1) / scale
+    sums.own_rows, sums.own_dropped = data.rows, 0
+    total = sums.noisy(f"describe {list(columns)} within {ends} with noise", rows.shape[1], budget, lambda unit: rows, ("record",))
+    noise = total.noise * scale
+    table: dict[str, list[float]] = {name: [] for name in ("count", "mean", "std err", "of it noise", "variance", "sd")}
+    for name, (low, high), (count, *parts) in zip(columns, ends, (total.sum * scale).reshape(-1, 3)):
+        refuse_small(int(count), max(threshold, 2), f"{name} has, with noise,")
+        (x, square), (x_noise, _) = ratio(np.array(parts), count, noise, f"{name} has")
+        half = (high - low) / 2
+        variance = max(0.0, ((square + 1) / 2 - x * x) * count / (count - 1)) * half**2
+        own = half * x_noise
+        for heading, value in zip(table, (round(count), (low + high) / 2 + half * x, np.sqrt(variance / count + own**2), own, variance, np.sqrt(variance))):
+            table[heading].append(float(value))
+    return Result("Summary, with noise", {"sites": total.learners, "epsilon": total.spent, "delta": total.delta, "noise of a count": noise},
+                  {"column": list(columns), **{heading: np.array(values) for heading, values in table.items()}}, notes=[total.said])
 
 
 # ---- quantiles ----
@@ -119,11 +163,13 @@ def _merge(counts: np.ndarray, labels: list[list[str]], threshold: int) -> np.nd
         labels[axis][kept] += "+" + labels[axis].pop(gone)
 
 
-def crosstab(sums: Sums, columns: Sequence[str], data: Any, levels: Levels, threshold: int = SMALL, small: str = "refuse") -> Result:
+def crosstab(sums: Sums, columns: Sequence[str], data: Any, levels: Levels, threshold: int = SMALL, small: str = "refuse",
+             privacy: tuple[float, float] | None = None) -> Result:
     """Count the rows of each category of one column, or of each pair of categories of two.
 
     levels: the categories of each column, the same at all sites. small: "refuse" ends with NoResult if a count is from 1 to
-    threshold - 1; "merge" adds categories up until none is. What all sites learn: all counts before that."""
+    threshold - 1; "merge" adds categories up until none is. What all sites learn: all counts before that.
+    privacy: see above. Counts then have noise, may be below 0, and are told whatever they are: the noise hides small ones."""
     data = columns_of(data)
     if len(columns) not in (1, 2) or small not in ("refuse", "merge"):
         raise InputError('a table has one or two columns, and small is "refuse" or "merge"')
@@ -132,6 +178,8 @@ def crosstab(sums: Sums, columns: Sequence[str], data: Any, levels: Levels, thre
             raise InputError(f"name the levels of {name}, the same at all sites: --levels {name}=A,B")
     codes = np.array([data.codes(name, levels[name]) for name in columns])
     kept = codes[:, ~np.isnan(codes).any(axis=0)].astype(int)
+    if privacy is not None:
+        return _crosstab_noisily(sums, columns, kept, levels, Budget(*privacy))
     check_rows(kept.shape[1], data, columns)
     facts = begin(sums, {"crosstab": list(columns), "levels": [list(map(str, levels[name])) for name in columns], "small": small},
                   threshold, kept.shape[1], data.rows - kept.shape[1])
@@ -146,6 +194,20 @@ def crosstab(sums: Sums, columns: Sequence[str], data: Any, levels: Levels, thre
     counts = counts.astype(int)
     table = {" / ".join(columns): labels[0], **{label: counts[:, place] for place, label in enumerate(labels[1])}}
     return Result("Counts of " + " and ".join(columns), facts, table, {"counts": counts, "levels": labels[:len(columns)]})
+
+
+def _crosstab_noisily(sums: Sums, columns: Sequence[str], kept: np.ndarray, levels: Levels, budget: Budget) -> Result:
+    budget.check()
+    labels = [list(map(str, levels[name])) for name in columns] + [["rows"]] * (2 - len(columns))
+    cells = np.zeros((kept.shape[1], len(labels[0]), len(labels[1])))
+    cells[np.arange(kept.shape[1]), kept[0], kept[1] if len(columns) == 2 else 0] = 1
+    total = sums.noisy(f"crosstab {list(columns)} {labels} with noise", len(labels[0]) * len(labels[1]), budget,
+                       lambda unit: cells.reshape(len(cells), len(labels[0]) * len(labels[1])), ("record",))
+    counts = total.sum.reshape(len(labels[0]), len(labels[1]))
+    table = {" / ".join(columns): labels[0], **{label: np.rint(counts[:, place]).astype(int) for place, label in enumerate(labels[1])}}
+    return Result("Counts of " + " and ".join(columns) + ", with noise",
+                  {"sites": total.learners, "epsilon": total.spent, "delta": total.delta, "std err of a count": total.noise}, table,
+                  {"counts": counts, "levels": labels[:len(columns)]}, notes=[total.said])
 
 
 # ---- columns together ----

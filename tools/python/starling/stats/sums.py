@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -96,6 +96,11 @@ class Sums:
             self._group = Member(path, {"question": np.zeros(PIECES + 1), "sums": np.zeros(self._room)}, values="model")
             self._group.told = self._on_wait
             self._rounds = iter(self._group)
+            terms = self._group.dp
+            if terms is not None:
+                self.close()
+                raise InputError(f"this learner adds noise (dp: {terms.unit}), and this analysis needs exact sums. Nothing was shared. Take a run with dp: off, or "
+                                 "an analysis that can have noise: describe and crosstab, with epsilon and delta")
         self._question, self._step = question, 0
         self.sum({})
 
@@ -134,6 +139,15 @@ class Sums:
                         "again at all sites")
         self._step += 1
         return mean["sums"][:part.size] * self.participants
+
+    def noisy(self, question: str, size: int, budget: Any, parts: Callable[[str], np.ndarray], units: Sequence[str]) -> Any:
+        """Return the noisy.Total of one question; see noisy.noisy_total."""
+        from starling.stats.noisy import noisy_total
+
+        path = self._path or os.environ.get("STARLING_SOCKET")
+        if not path:
+            raise Error("no learner is named: set STARLING_SOCKET, or give Sums the path of a socket")
+        return noisy_total(path, question, size, budget, parts, units, self._on_wait)
 
     def _exchange(self, model: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Return the mean of `model` over all sites."""

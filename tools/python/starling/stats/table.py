@@ -25,6 +25,8 @@ def _plain(value: Any) -> Any:
 def _cell(heading: str, value: Any) -> str:
     if isinstance(value, str):
         return value
+    if value is None:
+        return "not known"
     probability = "p" in heading.split()
     if probability and value < 1e-4:
         return "<0.0001"

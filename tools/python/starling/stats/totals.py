@@ -251,6 +251,9 @@ class Asking(Member):
     def _check_settings(self) -> None:
         """Raise InputError if the settings of the learners do not keep all digits."""
         own = self._own
+        if self.dp is not None:
+            raise InputError(f"this learner adds noise (dp: {self.dp.unit}), and an exact total was asked for. Nothing was shared. Ask with --epsilon and "
+                             "--delta, for mean and sum also --range, at all learners")
         largest = max(float(np.abs(value).max()) for value in own.model.values())
         if self.decimals is not None and own.decimals > self.decimals:
             raise InputError(f"a value has {own.decimals} decimals, and the learners keep {self.decimals}: set decimals: {own.decimals} at "
