@@ -125,7 +125,7 @@ class DpAudit(unittest.TestCase):
 	def test_zeros_after_the_budget_need_no_charge(self):
 		logs = run_of()
 		at, _ = without(logs, 1, 'charged', (3, 1))
-		logs[1].insert(at, record(1, (3, 1), 'budget_spent', epsilon=2.1, budget=2.0))
+		logs[1].insert(at, record(1, (3, 1), 'budget_zeros', epsilon=2.1, budget=2.0))
 		document = self.document(logs)
 		self.assertEqual((document['findings'], document['learners'][0]['budget_spent']), ([], 3))
 
@@ -137,7 +137,7 @@ class DpAudit(unittest.TestCase):
 
 	def test_a_budget_that_was_raised_is_charged_again(self):
 		logs = run_of()
-		logs[1].insert(0, record(1, (1, 1), 'budget_spent', epsilon=2.1, budget=2.0))
+		logs[1].insert(0, record(1, (1, 1), 'budget_zeros', epsilon=2.1, budget=2.0))
 		without(logs, 1, 'charged', (1, 1))
 		without(logs, 1, 'charged', (3, 1))
 		self.assertEqual(self.kinds(logs), [('no_charge', 1, 3, 1)])

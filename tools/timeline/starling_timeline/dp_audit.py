@@ -235,7 +235,7 @@ def remarks(names: Names, document: dict) -> list[str]:
         if one["guessed"]:
             found.append(f"{who} was also charged for {plural(one['guessed'], 'attempt')} of which it has no record.")
         if one["budget_spent"]:
-            found.append(f"{who}: budget spent before round {one['budget_spent']}.")
+            found.append(f"{who}: budget spent; it did not suffice for round {one['budget_spent']}.")
     if document["without_log"]:
         found.append(f"No log: {names.several(document['without_log'])}.")
     return found
