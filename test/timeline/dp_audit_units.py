@@ -128,6 +128,7 @@ class DpAudit(unittest.TestCase):
 		logs[1].insert(at, record(1, (3, 1), 'budget_zeros', epsilon=2.1, budget=2.0))
 		document = self.document(logs)
 		self.assertEqual((document['findings'], document['learners'][0]['budget_spent']), ([], 3))
+		self.assertIn('The budget did not suffice for round 3: ana (1).', self.audit(logs)[1])
 
 	def test_a_round_before_the_end_of_the_budget_needs_its_charge(self):
 		logs = run_of()

@@ -229,13 +229,12 @@ def table(names: Names, learners: list[dict]) -> list[str]:
 
 
 def remarks(names: Names, document: dict) -> list[str]:
-    found = []
-    for one in document["learners"]:
-        who = names.who(one["id"])
-        if one["guessed"]:
-            found.append(f"{who} was also charged for {plural(one['guessed'], 'attempt')} of which it has no record.")
-        if one["budget_spent"]:
-            found.append(f"{who}: budget spent; it did not suffice for round {one['budget_spent']}.")
+    learners = document["learners"]
+    found = [f"{names.who(one['id'])} was also charged for {plural(one['guessed'], 'attempt')} of which it has no record."
+             for one in learners if one["guessed"]]
+    for t in sorted({one["budget_spent"] for one in learners if one["budget_spent"]}):
+        spent = [one["id"] for one in learners if one["budget_spent"] == t]
+        found.append(f"The budget did not suffice for round {t}: {names.several(spent)}.")
     if document["without_log"]:
         found.append(f"No log: {names.several(document['without_log'])}.")
     return found
