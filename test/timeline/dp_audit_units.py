@@ -205,6 +205,12 @@ class DpAudit(unittest.TestCase):
 		self.assertIn('no learner was charged', err)
 		self.assertEqual(len(self.kinds(logs, roster='settings: {rounds: "3", dp: "learner"}\n')), 9)
 
+	def test_the_records_are_those_of_learners(self):
+		table = (SOURCE / 'common/report/record_table.h').read_text()
+		for event, fields in {'charged': 'round attempt epsilon epsilon_unsampled delta budget', 'ledger_gap': 'round attempt from to guessed',
+		                      'budget_spent': 'round epsilon budget', 'budget_zeros': 'round epsilon budget'}.items():
+			self.assertRegex(table, rf'X\(\w+, "{event}", \w+, "{fields}"')
+
 	def test_what_a_log_holds_is_only_shown(self):
 		logs = run_of()
 		logs[1][1].update(epsilon='4', epsilon_unsampled='', delta=[], budget={})
