@@ -132,7 +132,7 @@ static void log_gap(struct sl_daemon *daemon, const struct sl_ledger *before, co
 	sl_record_init(&record, SL_RECORD_LEDGER_GAP);
 	record.round = record.to = after->t;
 	record.attempt = after->a;
-	record.from = before->t < after->t ? before->t + 1 : after->t;
+	record.from = before->settled ? before->t + 1 : before->t > 0 ? before->t : 1;
 	record.guessed = after->guessed - before->guessed;
 	sl_report_log_record(&daemon->observe, &record);
 }
@@ -153,12 +153,12 @@ static void log_charge(struct sl_daemon *daemon)
 	sl_report_log_record(&daemon->observe, &record);
 }
 
-void sl_budget_charged(struct sl_daemon *daemon, const struct sl_ledger *ledger)
+void sl_budget_take(struct sl_daemon *daemon, const struct sl_ledger *ledger)
 {
 	const struct sl_ledger before = daemon->budget.ledger;
+	daemon->budget.ledger = *ledger;
 	if (ledger->charges == before.charges)
 		return;
-	daemon->budget.ledger = *ledger;
 	sl_observe_spent(&daemon->observe, ledger);
 	if (ledger->guessed > before.guessed)
 		log_gap(daemon, &before, ledger);

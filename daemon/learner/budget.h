@@ -37,5 +37,5 @@ void sl_budget_zeros(struct sl_daemon *daemon, sl_round t);
 /* Loop thread: end the run of this learner if it sends zeros and, as an attempt failed that `report` is
  * about, all others do. */
 void sl_budget_failed(struct sl_daemon *daemon, const struct sl_report *report);
-/* Loop thread: take over the ledger after a PREPARED, and log what it charged; nothing if it is as before. */
-void sl_budget_charged(struct sl_daemon *daemon, const struct sl_ledger *ledger);
+/* Loop thread: take over the ledger after a record was written, and log what that charged. */
+void sl_budget_take(struct sl_daemon *daemon, const struct sl_ledger *ledger);

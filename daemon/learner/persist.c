@@ -32,7 +32,7 @@ struct record {
 	struct sl_result opened;   /* COMMIT: the result file, opened */
 	bool noisy;		   /* PREPARED: of a view with noise, .. */
 	struct sl_dp_round charge; /* .. which costs this, unless zeros were sent */
-	struct sl_ledger ledger;   /* PREPARED: as it is then */
+	struct sl_ledger ledger;   /* as it is then */
 	bool settled;		   /* COMMIT: the round was of the present roster, or one before it */
 	int code;
 	struct sl_error error;
@@ -131,7 +131,7 @@ static void look_at_commit(struct record *record)
 
 /* Make the own deposit, and the key of the secrets, durable before the row that commits to the deposit and
  * holds the secrets. */
-static int prepare(struct sl_daemon *daemon, struct record *record, struct sl_error *error)
+static int prepare(struct sl_daemon *daemon, const struct record *record, struct sl_error *error)
 {
 	bool charged = record->noisy && daemon->workspace.weight > 0;
 	struct sl_state_file *file = &daemon->masked_states.current;
@@ -147,7 +147,6 @@ static int prepare(struct sl_daemon *daemon, struct record *record, struct sl_er
 		rc = sl_store_prepare(daemon->store, &record->persist, charged ? &record->charge : NULL,
 				      error);
 	sl_failpoint_reach(SL_FAILPOINT_AFTER_PREPARED);
-	record->ledger = *sl_store_ledger(daemon->store);
 	return rc;
 }
 
@@ -196,6 +195,7 @@ static void run(struct sl_task *base)
 	atomic_store(&record->daemon->observe.writing.kind, record->persist.what.kind);
 	atomic_store(&record->daemon->observe.writing.since_ms, uv_hrtime() / 1000000u);
 	record->code = execute_out(record);
+	record->ledger = *sl_store_ledger(record->daemon->store);
 	atomic_store(&record->daemon->observe.writing.since_ms, 0);
 	if (record->code != SL_OK)
 		atomic_store(&record->daemon->failed, true); /* later records depend on this one */
@@ -251,8 +251,7 @@ static void done(struct sl_task *base)
 	if (record->code == SL_OK) {
 		if (record->persist.what.kind == SL_PERSIST_COMMIT)
 			committed(record);
-		if (record->persist.what.kind == SL_PERSIST_PREPARED)
-			sl_budget_charged(daemon, &record->ledger);
+		sl_budget_take(daemon, &record->ledger);
 		sl_event_queue_add(&daemon->event_queue, SL_EVENT_DURABLE)->event.durable =
 			record->persist.what;
 	} else if (!daemon->stopping) { /* otherwise the reason is logged already */

@@ -5,7 +5,7 @@ uint64_t sl_ledger_gap(const struct sl_ledger *ledger, uint32_t incarnation, sl_
 	if (ledger->t > 0 && ledger->incarnation == incarnation)
 		return 0;
 	if (t > ledger->t)
-		return (uint64_t)(t - ledger->t - 1) + (a - 1);
+		return (ledger->t > 0 && !ledger->settled) + (uint64_t)(t - ledger->t - 1) + (a - 1);
 	return t == ledger->t && a > ledger->a ? a - ledger->a - 1 : 0;
 }
 
@@ -19,4 +19,5 @@ void sl_ledger_charge(struct sl_ledger *ledger, uint32_t incarnation, sl_round t
 	ledger->incarnation = incarnation;
 	ledger->t = t;
 	ledger->a = a;
+	ledger->settled = false;
 }

@@ -7,10 +7,13 @@
  * The gap. A folder may be emptied, restored from a backup or set back with its disk, and then has no record
  * of charges that were made. Each of these is followed by a start. So the first charge of a start also
  * charges what this learner cannot show that it did not do, as one charge each: the rounds after the last
- * charge and before this one, and the attempts of this round before this one that are later than the last
- * charge.
+ * charge and before this one; the attempts of this round before this one that are later than the last charge;
+ * and, in a later round, another attempt of the round of the last charge, unless that charge is of the
+ * attempt which committed it.
  */
 #pragma once
+
+#include <stdbool.h>
 
 #include "common/base/err.h"
 #include "common/base/types.h"
@@ -23,6 +26,8 @@ struct sl_ledger {
 	uint64_t charges;     /* in all */
 	uint64_t guessed;     /* of them, by the rule of the gap */
 	struct sl_dp_spent spent;
+	bool settled; /* the last charge is of the attempt that committed its round: the rounds on record
+			 tell, not the row */
 };
 
 /* Return the number of charges that the gap adds to that of attempt a of round t. */

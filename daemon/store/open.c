@@ -110,6 +110,8 @@ static int open_records(struct sl_store *store)
 		rc = sl_store_check_overs(store);
 	if (rc == SL_OK)
 		rc = sl_store_read_ledger(store);
+	if (rc == SL_OK)
+		rc = sl_store_settle_ledger(store);
 	if (rc == SL_OK && !peek)
 		rc = sl_seal_open(&store->seal, store->folder, &store->database.error);
 	if (rc == SL_OK && !peek) /* a crash may have left that of an attempt that is over */

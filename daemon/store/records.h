@@ -60,6 +60,8 @@ int sl_store_read_seen(struct sl_store *store, struct sl_seen **seen);
 int sl_store_put_ledger(struct sl_store *store, const struct sl_ledger *ledger);
 /* Read it into store->ledger. */
 int sl_store_read_ledger(struct sl_store *store);
+/* Look whether the round of its last charge is on record with that attempt. */
+int sl_store_settle_ledger(struct sl_store *store);
 /* Write the row of the learner with the recorded roster and the incarnation. */
 int sl_store_put_learner(struct sl_store *store);
 /* Read it. SL_ERR_REFUSED: the records are of another run or identity. */

@@ -115,6 +115,21 @@ int sl_store_read_last(struct sl_store *store)
 	return rc == SL_ERR_NOTFOUND ? SL_OK : rc;
 }
 
+/* Note that `round` is on record. */
+static void settle(struct sl_ledger *ledger, const struct sl_store_round *round)
+{
+	ledger->settled |= ledger->t == round->t && ledger->a == round->a;
+}
+
+int sl_store_settle_ledger(struct sl_store *store)
+{
+	struct sl_store_round round;
+	int rc = find_before(store, (int64_t)store->ledger.t + 1, &round);
+	if (rc == SL_OK)
+		settle(&store->ledger, &round);
+	return rc == SL_ERR_NOTFOUND ? SL_OK : rc;
+}
+
 /* Return true for the same result of the same view. Signers and time may differ. */
 static bool same(const struct sl_store_round *a, const struct sl_store_round *b)
 {
@@ -164,8 +179,10 @@ static int add(struct sl_store *store, const struct sl_store_round *round)
 		rc = sl_store_put_seen(store, round->seen);
 	if (rc == SL_OK)
 		rc = sl_database_run(&store->database, SL_STATEMENT_COMMIT);
-	if (rc == SL_OK)
+	if (rc == SL_OK) {
 		store->last = *round;
+		settle(&store->ledger, round);
+	}
 	store->last.seen = NULL;
 	return rc == SL_OK ? sl_store_erase_key(store, false) : rc;
 }

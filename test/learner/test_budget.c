@@ -118,7 +118,7 @@ static void charge(sl_round t, sl_attempt a)
 	struct sl_ledger ledger = learner->budget.ledger;
 	const struct sl_dp_round round = sl_view_charge(&view, settings.dp_sampling);
 	sl_ledger_charge(&ledger, START, t, a, &round);
-	sl_budget_charged(learner, &ledger);
+	sl_budget_take(learner, &ledger);
 }
 
 static void charge_rounds(sl_round to)
@@ -195,7 +195,7 @@ TEST_WITH(zeros, setup, teardown)
 		assert_true(sl_budget_weigh(learner, &view));
 		assert_int_equal(learner->workspace.weight, 0);
 		sl_budget_zeros(learner, t);
-		sl_budget_charged(learner, &learner->budget.ledger); /* is not charged */
+		sl_budget_take(learner, &learner->budget.ledger); /* is not charged */
 	}
 	assert_int_equal(records, 1);
 	expect_record(0, SL_RECORD_BUDGET_ZEROS);

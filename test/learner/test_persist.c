@@ -24,6 +24,7 @@ static int said(const char *what)
 }
 
 static void (*while_writing)(void);
+static struct sl_view *next_view; /* which the core makes in place of this one, while the worker writes */
 
 /* --- in place of the disk --- */
 
@@ -31,6 +32,8 @@ int __wrap_sl_state_file_sync(struct sl_state_file *state_file, struct sl_error 
 {
 	(void)error;
 	assert_int_equal(sl_state_file_key(state_file)[0], 0xb7); /* of the secrets that are recorded next */
+	if (next_view != NULL)
+		next_view->scale.sigma = 1;
 	return said("slot");
 }
 
@@ -79,7 +82,7 @@ const struct sl_ledger *__wrap_sl_store_ledger(const struct sl_store *store)
 	return &ledger;
 }
 
-void __wrap_sl_budget_charged(struct sl_daemon *daemon, const struct sl_ledger *charged)
+void __wrap_sl_budget_take(struct sl_daemon *daemon, const struct sl_ledger *charged)
 {
 	(void)daemon;
 	assert_true(charged->charges == ledger.charges);
@@ -215,6 +218,7 @@ static int setup(void **state)
 	sl_worker_open(&daemon->compute, &daemon->loop);
 	trace[0] = '\0';
 	while_writing = NULL;
+	next_view = NULL;
 	broken = NULL;
 	return 0;
 }
@@ -302,12 +306,12 @@ static void prepare_noisy(uint64_t weight)
 					   .dp_clip = bits_of(1),
 					   .dp_noise = bits_of(5)}};
 	sl_view_set_encoding(&view, &layout);
-	ledger = (struct sl_ledger){.t = 3, .a = 1};
+	ledger = (struct sl_ledger){.t = 3, .a = 1, .incarnation = 1};
 	learner_->core_config.parameters.values = SL_VALUES_NOISY;
 	learner_->workspace_view = &view;
 	learner_->workspace.weight = weight;
+	next_view = &view;
 	persist(SL_PERSIST_PREPARED);
-	view.scale.sigma = 1; /* as another attempt may have it, while the worker writes */
 }
 
 TEST_WITH(an_attempt_is_charged_with_its_record, setup, teardown)
