@@ -76,6 +76,8 @@ class Group:
         waiting: why the round waits, a sentence of the learner; "" if it does not.
     """
 
+    clips = False  # a command of this package, which clips records
+
     def __init__(self, path: str, model: Any = None, metrics: Sequence[str] = (), values: str = "update",
                  nonnegative: Sequence[str] = (), integers: str | None = None, timeout: float | None = None,
                  stop: bool | Callable[[dict[str, float]], bool] = False) -> None:
@@ -261,7 +263,7 @@ class Group:
         self._check_unit()
         if self.dp is not None and self._initial is not None and not told:  # the base of differences until a round is committed
             self._initial = {name: array.copy() for name, array in self._initial.items()}
-        if self.dp is not None and self.dp.unit == "record" and not told:
+        if self.dp is not None and self.dp.unit == "record" and not told and not self.clips:
             print(f"starling: dp: record: each record may add a vector of norm {self.dp.clip:g} at most (dp_clip), and only this program can "
                   "see to that, as starling.dp does", file=sys.stderr, flush=True)
 

@@ -32,6 +32,7 @@ class Member(Group):
     again: the learner asks for another vector of this round, since the last one was possibly released.
     same: what must be the same at all learners; the error if it is not says so."""
 
+    clips = True
     told: Callable[[str], None] | None = None
     again = False
     same = "all sites must run starling.stats, of the same version; then"
