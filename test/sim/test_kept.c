@@ -18,6 +18,7 @@ static void replay(const char *line)
 	play.faults = sl_sim_fault_parse(faults, false, &wrong);
 	play.lies = strcmp(lies, "-") == 0 ? 0 : sl_sim_fault_parse(lies, true, &wrong);
 	assert_int_not_equal(play.faults, 0);
+	assert_false(sl_sim_play_noise(seed)); /* it would be another run */
 	sl_sim_play(&play, &outcome);
 	if (outcome.failed || outcome.stuck)
 		fail_msg("%s\n  simtest --seed %llu --learners %u --rounds %u --faults %s%s%s --trace",

@@ -38,6 +38,19 @@ TEST(test_seeds_differ)
 	}
 }
 
+/* An eighth of the seeds has noise, whatever else a seed decides by its remainder. */
+TEST(test_noise)
+{
+	uint32_t noisy = 0, of[8] = {0};
+	for (uint64_t seed = 0; seed < 8000; seed++) {
+		noisy += sl_sim_play_noise(seed);
+		of[seed % 8] += sl_sim_play_noise(seed);
+	}
+	assert_true(noisy > 900 && noisy < 1100);
+	for (int k = 0; k < 8; k++)
+		assert_true(of[k] > 60);
+}
+
 /* A trace does not change the run. */
 TEST(test_same_lines)
 {

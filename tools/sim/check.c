@@ -108,6 +108,7 @@ void sl_sim_check_encoded(struct sl_sim *sim, uint32_t i, const struct sl_view *
 					sl_tensors_bytes(&l->host.workspace.tensors, l->host.workspace.n));
 	page->of[i].weight = l->host.workspace.weight;
 	page->of[i].draw = l->draw;
+	sl_sim_check_noise(sim, i, page, view);
 }
 
 /* Return true if `z` is the sum with the other input of a liar that has two. */

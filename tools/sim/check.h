@@ -12,6 +12,8 @@
  *  - What one learner signs in one attempt agrees over all its lives: one Ready, one Digest, one Checksum,
  * and Aborts that name one Ready.
  *  - Every iteration conserves the total of the states; no key of random streams is used twice.
+ *  - Each vector with noise has that of a key of its own, which is gone when the shares are made; and what is
+ * seen is charged: PREPARED is on the disk.
  *  - An Abort is on its signer's disk before it leaves, and names all that was released there.
  *  - Iteration k of a chunk leaves when every neighbour's k-1 has left: at most one ahead.
  *  - An edge is what both ends listed; an attempt has one view; no learner signs two things for one attempt;
@@ -54,6 +56,7 @@ struct sl_sim_part {
 	bool lied;     /* about its magnitudes: it states `magnitude` of each tensor */
 	uint8_t magnitude;
 	uint64_t weight;
+	int64_t *noisy; /* its integers, noise among them; NULL: no noise */
 };
 
 struct sl_sim_attempt {
@@ -67,15 +70,18 @@ struct sl_sim_attempt {
 	bool *edge;		 /* roster x roster */
 	struct sl_sim_part *of;	 /* by roster index */
 	bool privacy_checked;
+	int step;		    /* with noise: 2^step */
 	int64_t *out;		    /* roster x chunks: last iteration that left; -1 */
 	struct sl_sim_mixed *mixed; /* by iteration and chunk */
 	size_t mixed_room;
 };
 
-void sl_sim_check_view(struct sl_sim *sim, const struct sl_view *view);		       /* at ENCODE */
-void sl_sim_check_encoded(struct sl_sim *sim, uint32_t i, const struct sl_view *view); /* after ENCODE */
-void sl_sim_check_prg(struct sl_sim *sim, uint32_t i, const struct sl_view *view);     /* likewise */
-void sl_sim_check_closed(struct sl_sim *sim, uint32_t i, const struct sl_view *view);  /* after CLOSE */
+void sl_sim_check_view(struct sl_sim *sim, const struct sl_view *view);			  /* at ENCODE */
+void sl_sim_check_encoded(struct sl_sim *sim, uint32_t i, const struct sl_view *view);	  /* after ENCODE */
+void sl_sim_check_prg(struct sl_sim *sim, uint32_t i, const struct sl_view *view);	  /* likewise */
+void sl_sim_check_noise_keys(struct sl_sim *sim, uint32_t i, const struct sl_view *view); /* likewise */
+void sl_sim_check_noise_gone(struct sl_sim *sim, uint32_t i);			      /* after COMMITMENT */
+void sl_sim_check_closed(struct sl_sim *sim, uint32_t i, const struct sl_view *view); /* after CLOSE */
 void sl_sim_check_durable(struct sl_sim *sim, uint32_t i, const struct sl_persist *record);
 void sl_sim_check_sent(struct sl_sim *sim, uint32_t i, const struct sl_action *action);
 void sl_sim_check_report(struct sl_sim *sim, uint32_t i, const struct sl_report *report);
@@ -107,6 +113,12 @@ static inline bool sl_sim_check_excused(const struct sl_sim *sim, uint32_t i, sl
  * Encoding rounds each value to a multiple of the step that was agreed. */
 void sl_sim_check_mean(struct sl_sim *sim, uint32_t i, const struct sl_sim_attempt *page,
 		       const struct sl_round_head *agreed);
+/* Return element `e` of a run. */
+double sl_sim_check_value(const struct sl_tensor_run *run, const void *model, size_t e);
+/* check_noise.c */
+void sl_sim_check_noise(struct sl_sim *sim, uint32_t i, struct sl_sim_attempt *page,
+			const struct sl_view *view);				  /* after ENCODE, with x */
+void sl_sim_check_charged(struct sl_sim *sim, const struct sl_sim_attempt *page); /* it is seen */
 /* check_rules.c */
 void sl_sim_check_reuse(struct sl_sim *sim, uint32_t i, sl_round t);
 void sl_sim_check_safety(struct sl_sim *sim, uint32_t i, const struct sl_ready *ready);

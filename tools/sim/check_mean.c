@@ -4,8 +4,7 @@
 #include "tools/lib/range_check.h"
 #include "tools/sim/check.h"
 
-/* Return element `e` of a run. */
-static double value_of(const struct sl_tensor_run *run, const void *model, size_t e)
+double sl_sim_check_value(const struct sl_tensor_run *run, const void *model, size_t e)
 {
 	const uint8_t *at = (const uint8_t *)model + run->offset;
 	switch (run->dtype) {
@@ -41,10 +40,10 @@ static double weight_of(const struct tensor *t, uint32_t k)
 static double update_of(const struct tensor *t, uint32_t k, size_t e)
 {
 	double edge = ldexp(1, t->range),
-	       value = value_of(&t->run, t->page->of[t->page->members[k]].theta, e);
+	       value = sl_sim_check_value(&t->run, t->page->of[t->page->members[k]].theta, e);
 	if (t->base == NULL)
 		return value;
-	double u = value - value_of(&t->run, t->base, e);
+	double u = value - sl_sim_check_value(&t->run, t->base, e);
 	return fabs(u) <= edge ? u : copysign(edge, u);
 }
 
@@ -70,8 +69,8 @@ static int exponent_of(const struct tensor *t)
 	double weights = 0;
 	for (uint32_t k = 0; k < t->page->n; k++) {
 		for (size_t e = 0; e < t->run.count; e++) {
-			double u = value_of(&t->run, t->page->of[t->page->members[k]].theta, e) -
-				   value_of(&t->run, t->base, e);
+			double u = sl_sim_check_value(&t->run, t->page->of[t->page->members[k]].theta, e) -
+				   sl_sim_check_value(&t->run, t->base, e);
 			grid.change = fmax(grid.change, fabs(u));
 		}
 		weights += weight_of(t, k);
@@ -95,11 +94,14 @@ static void check_element(const struct tensor *t, uint32_t i, const void *commit
 {
 	double sum = 0, weights = 0;
 	for (uint32_t k = 0; k < t->page->n; k++) {
-		sum += weight_of(t, k) * update_of(t, k, e);
+		const int64_t *noisy = t->page->of[t->page->members[k]].noisy;
+		sum += noisy != NULL ? ldexp((double)noisy[t->run.first + e], t->page->step)
+				     : weight_of(t, k) * update_of(t, k, e);
 		weights += weight_of(t, k);
 	}
-	double base = t->base == NULL ? 0 : value_of(&t->run, t->base, e), mean = base + sum / weights;
-	double off = fabs(value_of(&t->run, committed, e) - mean);
+	double base = t->base == NULL ? 0 : sl_sim_check_value(&t->run, t->base, e),
+	       mean = base + sum / weights;
+	double off = fabs(sl_sim_check_value(&t->run, committed, e) - mean);
 	double own = t->run.dtype == SL_INT64	  ? 0.5 + 1e-9
 		     : t->run.dtype == SL_FLOAT64 ? 1e-13 + 1e-15 * fabs(mean)
 						  : 1e-5 + 1e-6 * fabs(mean);
@@ -128,6 +130,10 @@ static void set_steps(struct tensor *t, const struct sl_workspace *workspace,
 	t->step = agreed->values == SL_VALUES_MODEL && t->run.dtype != SL_INT64
 			  ? pow(10, -(double)t->sim->options.parameters.decimals)
 			  : 0;
+	if (sl_values_are_noisy(agreed->values)) {
+		t->base = before;
+		return;
+	}
 	if (before == NULL || sl_ranges_always_exact(class_of(workspace, t)))
 		return;
 	const int16_t *exponents =
@@ -148,7 +154,7 @@ static double largest_of(const struct sl_workspace *workspace, const void *model
 		bool exact =
 			sl_ranges_always_exact((enum sl_tensor_class)workspace->ranges.class[run.tensor - 1]);
 		for (size_t e = 0; e < run.count && (tensor == 0 ? !exact : tensor == run.tensor); e++)
-			most = fmax(most, fabs(value_of(&run, model, e)));
+			most = fmax(most, fabs(sl_sim_check_value(&run, model, e)));
 	}
 	return most;
 }
@@ -173,10 +179,11 @@ void sl_sim_check_mean(struct sl_sim *sim, uint32_t i, const struct sl_sim_attem
 		       const struct sl_round_head *agreed)
 {
 	const struct sl_workspace *workspace = &sim->learners[i].host.workspace;
-	const uint8_t *before = agreed->values != SL_VALUES_UPDATE ? NULL
-				: page->t > 1			   ? (const uint8_t *)sim->models[page->t - 1]
-				: agreed->initial != 0		   ? sim->learners[i].host.initial
-								   : NULL;
+	bool update = agreed->values == SL_VALUES_UPDATE || agreed->values == SL_VALUES_NOISY_UPDATE;
+	const uint8_t *before = !update		       ? NULL
+				: page->t > 1	       ? (const uint8_t *)sim->models[page->t - 1]
+				: agreed->initial != 0 ? sim->learners[i].host.initial
+						       : NULL;
 	struct tensor t = {.sim = sim,
 			   .page = page,
 			   .run = {.apart = true},
@@ -188,7 +195,7 @@ void sl_sim_check_mean(struct sl_sim *sim, uint32_t i, const struct sl_sim_attem
 		set_steps(&t, workspace, agreed, before);
 		for (size_t e = 0; e < t.run.count; e++)
 			check_element(&t, i, workspace->committed, e);
-		if (agreed->values != SL_VALUES_MODEL)
+		if (sl_values_have_limbs(agreed->values))
 			check_exponent(&t, i, workspace, before != NULL);
 	}
 }

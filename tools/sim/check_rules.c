@@ -102,6 +102,7 @@ void sl_sim_check_shown(struct sl_sim *sim, uint32_t i, const struct sl_sim_atte
 		if (!page->of[page->members[k]].ready)
 			sl_sim_fail(sim, "learner %u shows a key in a%u before %u is ready", sim->ids[i],
 				    page->a, sim->ids[page->members[k]]);
+	sl_sim_check_charged(sim, page);
 	if (page->of[i].ended || !page->of[i].released)
 		sl_sim_fail(sim, "learner %u shows a key in a%u, which it %s", sim->ids[i], page->a,
 			    page->of[i].ended ? "gave up" : "has not released on its disk");

@@ -198,10 +198,55 @@ static enum sl_membership_change draw_change(const struct sl_sim_play *play, con
 		   : SL_MEMBERSHIP_WARN;
 }
 
+/* --- noise --- */
+
+#define NOISE UINT64_C(0x587f71748af7cde1) /* none of the kept seeds has noise (test_kept.c) */
+
+static bool draws_noise(uint64_t seed, uint64_t *random)
+{
+	*random = seed * NOISE;
+	return sl_sim_random(random) % 8 == 0;
+}
+
+bool sl_sim_play_noise(uint64_t seed)
+{
+	uint64_t random;
+	return draws_noise(seed, &random);
+}
+
+static uint64_t bits_of(double value)
+{
+	uint64_t bits;
+	memcpy(&bits, &value, sizeof bits);
+	return bits;
+}
+
+/* Let an eighth of the seeds have noise; after all else of the options is drawn, and from numbers of their
+ * own. A liar with another initial model would stop all updates. */
+static void draw_noise(struct sl_sim_options *o, const struct sl_sim_mix *mix)
+{
+	uint64_t random;
+	struct sl_parameters *p = &o->parameters;
+	if (!draws_noise(o->seed, &random))
+		return;
+	bool update = sl_sim_random(&random) % 2 == 0 && (mix->kinds >> SL_SIM_FAULT_LIAR & 1) == 0;
+	p->values = update ? SL_VALUES_NOISY_UPDATE : SL_VALUES_NOISY;
+	o->initial = update ? SL_SIM_COMMON : SL_SIM_ZEROS;
+	p->encoding = SL_ENCODING_WEIGHTED;
+	p->max_weight = 1;
+	p->p = p->p > UINT64_C(1) << 40 ? p->p : 0;
+	p->dp_unit = PICK(&random, SL_DP_RECORD, SL_DP_LEARNER);
+	double clip = 0.1 * (double)PICK(&random, 7, 200, 9999), range = 0.5 * (double)PICK(&random, 0, 1, 7);
+	p->dp_clip = bits_of(clip);
+	p->dp_noise = bits_of(0.1 * (double)PICK(&random, 3, 20, 110));
+	p->dp_range = bits_of(range * clip);
+}
+
 static struct sl_sim *build(const struct sl_sim_play *play, const struct sl_sim_mix *mix, uint64_t *random)
 {
 	struct sl_sim_options o = draw_options(play, random);
 	draw_sizes(&o, mix);
+	draw_noise(&o, mix);
 	struct sl_sim *sim = sl_sim_new(&o);
 	bool warn = sl_sim_random(random) % 4 == 0, skewed = sl_sim_random(random) % 2 == 0;
 	sim->lines = play->lines;

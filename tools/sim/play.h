@@ -41,6 +41,8 @@ struct sl_sim_outcome {
 };
 
 void sl_sim_play(const struct sl_sim_play *play, struct sl_sim_outcome *outcome);
+/* Return true if the learners of this seed add noise. */
+bool sl_sim_play_noise(uint64_t seed);
 /* Return the kinds of faults, or the lies, that so many learners can get over: a bit set. Others are not
  * drawn.
  */

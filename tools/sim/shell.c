@@ -116,7 +116,10 @@ static void check_job(struct sl_sim *sim, uint32_t i, struct sl_work *work)
 		sl_sim_lies_encoded(sim, i, job->view);
 		sl_sim_check_encoded(sim, i, job->view);
 		sl_sim_check_prg(sim, i, job->view);
+		sl_sim_check_noise_keys(sim, i, job->view);
 	}
+	if (job->kind == SL_JOB_COMMITMENT)
+		sl_sim_check_noise_gone(sim, i);
 	if ((job->kind == SL_JOB_CLOSE && !sim->liars) || job->kind == SL_JOB_SUM)
 		sl_sim_check_closed(sim, i, job->view);
 	if (sim->tap_result != NULL)
@@ -242,6 +245,8 @@ static void train(void *shell, const struct sl_action *action)
 			double unit = (double)(sl_sim_random(&random) >> 11) * 0x1p-52 - 1.0;
 			sl_sim_set_element(&run, l->host.workspace.trained, e, unit * clipping_range);
 		}
+	if (sl_values_are_noisy(sim->options.parameters.values)) /* of a third of them, in turn */
+		l->host.workspace.weight = (i + action->train.t) % 3 != 1;
 	sl_job_model_add_rest(&l->host.workspace);
 	if (!l->silent)
 		sl_sim_post(sim, sim->now + sl_sim_delay(sim, l->training_ms != 0 ? l->training_ms : 500),

@@ -65,7 +65,8 @@ static void build_learner(struct sl_sim *sim, uint32_t i)
 	if (sl_hosted_open(&l->host, &config, &sim->options.tensors, sim->options.seed * 1000003u + i) !=
 	    SL_OK)
 		abort();
-	if (sim->options.initial != SL_SIM_ZEROS && p->values == SL_VALUES_UPDATE)
+	if (sim->options.initial != SL_SIM_ZEROS &&
+	    (p->values == SL_VALUES_UPDATE || p->values == SL_VALUES_NOISY_UPDATE))
 		set_initial(sim, i);
 	for (uint32_t k = 0; k < SL_SIM_LISTED_MAX; k++)
 		l->listed[k].named = sl_sim_alloc(sim, sl_bit_words(sim->n), sizeof(uint64_t));
