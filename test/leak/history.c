@@ -62,8 +62,10 @@ struct history history_of(uint32_t learners, size_t elements)
 
 struct history history_in(uint32_t learners, enum form form)
 {
-	static const size_t elements[FORMS] = {
-		[FORM_DECIMALS] = 1 + 1, [FORM_EXACT] = 6 + 1, [FORM_RANGED] = 5 + 16 + 1};
+	static const size_t elements[FORMS] = {[FORM_DECIMALS] = 1 + 1,
+					       [FORM_NOISY] = 1 + 1,
+					       [FORM_EXACT] = 6 + 1,
+					       [FORM_RANGED] = 5 + 16 + 1};
 	struct history history = history_of(learners, elements[form]);
 	history.form = form;
 	return history;

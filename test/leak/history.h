@@ -27,6 +27,7 @@ enum form {
 	FORM_DECIMALS, /* any elements, and the weight */
 	FORM_EXACT,    /* the limbs of an exact value, and the weight */
 	FORM_RANGED,   /* five limbs of an update, its counts, and the weight */
+	FORM_NOISY,    /* as DECIMALS; each learner adds noise to all but the weight */
 	FORMS
 };
 

@@ -20,10 +20,24 @@ static void make_graph(struct replay *replay, const struct attempt *attempt, str
 	assert_int_equal(sl_graph_init(&view->graph, view->n, edges, count, &replay->arena), SL_OK);
 }
 
+static void set_noise(struct sl_view *view)
+{
+	static const struct sl_layout none;
+	double one = 1, noise = 20;
+	view->agreed.n = view->agreed.max_weight = 1;
+	view->agreed.sharing = view->sharing;
+	view->agreed.values = SL_VALUES_NOISY;
+	memcpy(&view->agreed.dp_clip, &one, sizeof one);
+	memcpy(&view->agreed.dp_noise, &noise, sizeof noise);
+	sl_view_set_encoding(view, &none);
+}
+
 /* Set the kind of the round. */
 static void set_form(enum form form, struct sl_view *view)
 {
-	if (form == FORM_DECIMALS)
+	if (form == FORM_NOISY)
+		set_noise(view);
+	if (form == FORM_DECIMALS || form == FORM_NOISY)
 		return;
 	bool ranged = form == FORM_RANGED;
 	view->agreed.values = ranged ? SL_VALUES_UPDATE : SL_VALUES_EXACT;
@@ -37,7 +51,7 @@ static void set_ranges(struct replay *replay, struct sl_workspace *workspace)
 {
 	enum form form = replay->history->form;
 	bool ranged = form == FORM_RANGED;
-	if (form == FORM_DECIMALS)
+	if (form == FORM_DECIMALS || form == FORM_NOISY)
 		return;
 	workspace->n = 1;
 	sl_ranges_set(&workspace->ranges, NULL, 1,

@@ -118,6 +118,9 @@ static void share(struct writing *writing, uint32_t i, const uint64_t *x)
 	work(writing, i, SL_JOB_ENCODE);
 	if (replay->history->form == FORM_RANGED) /* what only its owner may know */
 		workspace->ranges.own[0] = (uint8_t)(x[0] % SL_MAGNITUDES);
+	if (replay->history->form == FORM_NOISY) /* the same in all runs */
+		memset(workspace->noise.key, (int)(1 + i + HISTORY_LEARNERS * writing->attempt),
+		       SL_KEY_BYTES);
 	work(writing, i, SL_JOB_SECRETS);
 	memcpy(replay->keys[view->self], workspace->secrets.key, SL_KEY_BYTES);
 	if (view->sharing == SL_SHARING_SEEDED)

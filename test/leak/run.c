@@ -9,6 +9,9 @@
 #define END_US (UINT64_C(1800) * 1000 * 1000)
 #define SIGMA 4u
 #define UNIT 1e-4 /* a model of one unit is encoded as 1 */
+#define NOISY_UNIT 1.0
+#define NOISY_CLIP 4.0 /* a step is 1 for one float, 1/2 for two to four */
+#define NOISY_NOISE 3.0
 
 static struct run *run_of(struct sl_sim *sim)
 {
@@ -109,6 +112,7 @@ static void replace_randomness(struct sl_sim *sim, uint32_t i, struct sl_job_res
 /* Replace every trained model before it is encoded. */
 static void replace_models(struct run *run)
 {
+	double unit = run->options.noisy ? NOISY_UNIT : UNIT;
 	for (uint32_t i = 0; i < run->options.learners; i++) {
 		struct sl_sim_learner *l = &run->faults.sim->learners[i];
 		struct drawer *drawer = &run->drawers[i];
@@ -116,9 +120,10 @@ static void replace_models(struct run *run)
 			continue;
 		float *trained = l->host.workspace.trained;
 		drawer->draws = l->training;
+		l->host.workspace.weight = (run->options.weightless >> i & 1) == 0;
 		for (uint32_t e = 0; e < run->options.floats; e++) {
 			struct input input = {.learner = i, .draw = drawer->draws - 1, .element = e};
-			trained[e] = (float)((double)take_input(run, input) * UNIT);
+			trained[e] = (float)((double)take_input(run, input) * unit);
 		}
 		if (drawer->draws > run->history.draws)
 			run->history.draws = drawer->draws;
@@ -206,6 +211,15 @@ static bool hear(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *
 
 /* --- the run --- */
 
+static void set_noise(struct sl_parameters *p)
+{
+	double clip = NOISY_CLIP, noise = NOISY_NOISE;
+	p->values = SL_VALUES_NOISY;
+	p->dp_unit = SL_DP_RECORD;
+	memcpy(&p->dp_clip, &clip, sizeof clip);
+	memcpy(&p->dp_noise, &noise, sizeof noise);
+}
+
 static struct sl_sim *build(struct run *run)
 {
 	struct sl_sim_options o = {
@@ -217,6 +231,8 @@ static struct sl_sim *build(struct run *run)
 					      .quorum = run->options.absences ? 3 : 0, /* of a cohort, too */
 					      .sharing = run->options.kind,
 					      .mixing = run->options.mixing};
+	if (run->options.noisy)
+		set_noise(&o.parameters);
 	struct sl_sim *sim = sl_sim_new(&o);
 	for (uint32_t i = 0; i < sim->n; i++) {
 		struct drawer *drawer = &run->drawers[i];

@@ -19,6 +19,8 @@ struct run_options {
 	enum sl_engine mixing;
 	bool absences; /* learners are away for some time, and no other fault comes */
 	enum sl_membership_change change;
+	bool noisy;	     /* learners add noise, the same in all runs with these options, */
+	uint32_t weightless; /* .. also those that have weight 0: a set */
 };
 
 struct input {

@@ -78,6 +78,15 @@ TEST(limbs_and_counts)
 	}
 }
 
+/* Of vectors with noise, the sum with all noise. */
+TEST(noise)
+{
+	for (EACH_KIND(kind)) {
+		ask_graphs_in(SL_P_MERSENNE31, kind, FORM_NOISY, 2, 3, true);
+		ask_graphs_in(SL_P_MERSENNE31, kind, FORM_NOISY, 4, 4, false);
+	}
+}
+
 TEST_NIGHTLY(limbs_and_counts_of_four)
 {
 	for (EACH_KIND(kind)) {

@@ -148,7 +148,8 @@ static void ask_graphs(enum form form, uint32_t n, uint64_t step)
 			continue;
 		enum sl_sharing_kind kind = (enum sl_sharing_kind)(number % 3);
 		for (enum sl_engine engine = SL_ENGINE_EXACT; engine < SL_ENGINES; engine++) {
-			ask(&graph, form, 7, SL_SHARING_SHAMIR, engine);
+			if (form != FORM_NOISY) /* noise is below p */
+				ask(&graph, form, 7, SL_SHARING_SHAMIR, engine);
 			ask(&graph, form, SL_P_MERSENNE31, kind, engine);
 		}
 	}
@@ -167,6 +168,13 @@ TEST(indistinguishable_with_limbs)
 		ask_graphs(FORM_EXACT, n, 1);
 		ask_graphs(FORM_RANGED, n, 1);
 	}
+}
+
+/* Nor does a round with noise, with the same noise in both worlds. */
+TEST(indistinguishable_with_noise)
+{
+	for (uint32_t n = 2; n <= 4; n++)
+		ask_graphs(FORM_NOISY, n, 1);
 }
 
 TEST_NIGHTLY(indistinguishable_with_limbs_on_four)

@@ -33,21 +33,22 @@ static void ask(const struct watch *watch)
 	}
 }
 
-static struct run_options options_of(uint64_t seed)
+static struct run_options options_of(uint64_t seed, bool noisy)
 {
 	return (struct run_options){.seed = seed,
 				    .learners = 4 + (uint32_t)(seed % 2),
 				    .floats = 1 + (uint32_t)(seed / 4 % 2),
 				    .rounds = 4,
+				    .noisy = noisy,
 				    .kind = (enum sl_sharing_kind)(seed / 2 % 3),
 				    .mixing = (enum sl_engine)(seed / 3 % SL_ENGINES)};
 }
 
-static void ask_seeds(uint64_t first, uint32_t seeds)
+static void ask_seeds(uint64_t first, uint32_t seeds, bool noisy)
 {
 	attempts = released_by_all = released_in_part = 0;
 	for (uint64_t seed = first; seed < first + seeds; seed++) {
-		struct run_options options = options_of(seed);
+		struct run_options options = options_of(seed, noisy);
 		struct watch watch;
 		watch_open(&watch, &options);
 		count(&watch.run.history);
@@ -60,18 +61,43 @@ static void ask_seeds(uint64_t first, uint32_t seeds)
 
 TEST(seeds)
 {
-	ask_seeds(FIRST, SEEDS);
+	ask_seeds(FIRST, SEEDS, false);
 }
 
 TEST_NIGHTLY(more_seeds)
 {
-	ask_seeds(FIRST + SEEDS, SEEDS_NIGHTLY);
+	ask_seeds(FIRST + SEEDS, SEEDS_NIGHTLY, false);
+}
+
+/* Sums with noise tell nothing else. */
+TEST(seeds_with_noise)
+{
+	ask_seeds(FIRST, SEEDS, true);
+}
+
+/* A learner of weight 0 adds noise and sends what it would send of zeros, but for the weight. */
+TEST(weight_0_is_not_seen)
+{
+	for (uint64_t seed = FIRST; seed < FIRST + SEEDS; seed++) {
+		struct run_options options = options_of(seed, true);
+		struct run with, without;
+		run_play(&with, &options, NULL, 0);
+		options.weightless = 2;
+		run_play(&without, &options, NULL, 0);
+		assert_true(with.digest == without.digest && with.output_count == without.output_count);
+		assert_memory_equal(with.rows, without.rows, with.output_count * sizeof *with.rows);
+		for (size_t o = 0; o < with.output_count; o++)
+			if (with.rows[o].element < options.floats)
+				assert_int_equal(with.outputs[o], without.outputs[o]);
+		run_free(&with);
+		run_free(&without);
+	}
 }
 
 /* A state that is sent without a record is noticed. */
 TEST(unrecorded)
 {
-	struct run_options options = options_of(1);
+	struct run_options options = options_of(1, false);
 	struct watch watch;
 	watch_open(&watch, &options);
 	struct attempt *attempt =

@@ -51,6 +51,17 @@ TEST(test_noise)
 		assert_true(of[k] > 60);
 }
 
+/* Rounds with noise, in more than one attempt and of vectors of several chunks. */
+TEST(test_rounds_with_noise)
+{
+	uint32_t played = 0;
+	for (uint64_t seed = 0; played < 2 * SEEDS; seed++)
+		if (sl_sim_play_noise(seed)) {
+			assert_true(play(seed, NULL).commits > 0);
+			played++;
+		}
+}
+
 /* A trace does not change the run. */
 TEST(test_same_lines)
 {
