@@ -37,6 +37,10 @@ int __wrap_sl_encoding_encode_part(const struct sl_field *field, const struct sl
 				   const struct sl_tensors *tensors, const void *model, const void *base,
 				   size_t n, size_t first, size_t count, uint64_t *x,
 				   struct sl_encode_note *note);
+void __real_sl_gaussian_draw(const struct sl_gaussian *plan, const uint8_t key[static SL_KEY_BYTES],
+			     uint64_t first, int64_t *out, size_t n);
+void __wrap_sl_gaussian_draw(const struct sl_gaussian *plan, const uint8_t key[static SL_KEY_BYTES],
+			     uint64_t first, int64_t *out, size_t n);
 
 bool insider_signs(const struct insider *in, const struct sl_message *message)
 {
@@ -89,6 +93,14 @@ int __wrap_sl_encoding_encode_part(const struct sl_field *field, const struct sl
 	if (rc == SL_OK && encoding->exponents != NULL && insider.lie != NULL && insider.lie->encode != NULL)
 		insider.lie->encode(&insider, &part);
 	return rc;
+}
+
+void __wrap_sl_gaussian_draw(const struct sl_gaussian *plan, const uint8_t key[static SL_KEY_BYTES],
+			     uint64_t first, int64_t *out, size_t n)
+{
+	__real_sl_gaussian_draw(plan, key, first, out, n);
+	if (insider.lie != NULL && insider.lie->noise != NULL)
+		insider.lie->noise(&insider, out, n);
 }
 
 /* ---- sending ---- */

@@ -42,6 +42,8 @@ struct lie {
 	void (*configure)(struct sl_core_config *config);
 	/* Change a part of the own encoding; called on the worker thread, for each part more than once. */
 	void (*encode)(struct insider *insider, const struct insider_part *part);
+	/* Change elements of the own share of noise; called like `encode`. */
+	void (*noise)(struct insider *insider, int64_t *noise, size_t n);
 	/* Change `out`, which is about to leave for `peer` (roster index); false: it does not leave. Pointers
 	 * in it may be set to memory that lives until the function is called again. */
 	bool (*send)(struct insider *insider, uint32_t peer, struct sl_message *out);

@@ -478,6 +478,13 @@ static bool repeat(struct insider *in, uint32_t peer, struct sl_message *out)
 	return true;
 }
 
+/* Add no noise. */
+static void no_noise(struct insider *in, int64_t *noise, size_t n)
+{
+	(void)in;
+	memset(noise, 0, n * sizeof *noise);
+}
+
 static const struct lie lies[] = {
 	{.name = "equivocate", .send = equivocate},
 	{.name = "name-absent", .send = name_absent},
@@ -503,6 +510,7 @@ static const struct lie lies[] = {
 	{.name = "no-magnitudes", .encode = no_magnitudes},
 	{.name = "magnitudes-beyond", .encode = magnitudes_beyond},
 	{.name = "magnitudes-of-others", .encode = magnitudes_of_others},
+	{.name = "no-noise", .noise = no_noise},
 	{.name = "trickle", .send = trickle},
 	{.name = "trickle-states", .send = trickle_states},
 	{.name = "other-digest", .send = other_digest},

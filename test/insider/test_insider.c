@@ -2,6 +2,7 @@
  * loopback. */
 #include <glob.h>
 #include <limits.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -371,6 +372,63 @@ CLUSTER_TEST(evidence_names_the_liar)
 	verify(c, "nowhere.json", 2, "signed two", "nowhere.json: No such file or directory");
 	verify(c, "roster.yaml", 1, "signed two", "roster.yaml: not an evidence file");
 	verify(c, "--json roster.yaml", 1, "\"valid\": false, \"error\": ", "");
+}
+
+/* ---- noise ---- */
+
+#define D 20000u /* coordinates */
+#define CLIP 2.0
+#define MULTIPLIER 30.0 /* z: what learners contribute is lost in it */
+#define NOISY                                                                                                \
+	EXACT " dp=learner dp_clip=2 dp_noise=30 dp_delta=0.01 privacy_check=enforce trainer=noise "         \
+	      "noise_parameters=20000 unsafe_dump_model=false quorum=all"
+
+/* Return the variance of the coordinates of the sum of a round, from the checkpoint of learner i: the mean of
+ * N learners of weight 1. */
+static double variance_of_sum(const struct cluster *c, uint32_t i, uint32_t round)
+{
+	static float mean[D];
+	char file[64];
+	double sum = 0;
+	snprintf(file, sizeof file, "state/checkpoints/round-%06u.safetensors", round);
+	FILE *in = fopen(cluster_path(c, i, file), "re");
+	assert_non_null(in);
+	assert_int_equal(fseek(in, -(long)sizeof mean, SEEK_END), 0); /* after the header */
+	assert_int_equal(fread(mean, sizeof *mean, D, in), D);
+	fclose(in);
+	for (size_t l = 0; l < D; l++)
+		sum += (double)mean[l] * (double)mean[l];
+	return sum / D * N * N;
+}
+
+/* Expect that three means have the noise of so many shares. The sum of D squares, divided by sigma^2, is
+ * within 6 sqrt(2 D) of D but with a probability of 10^-8. */
+static void expect_noise(struct cluster *c, const char *lie, double shares)
+{
+	const struct trial trial = {.lie = lie, .settings = NOISY};
+	struct play p = {.c = c, .trial = &trial, .patience = PATIENCE_S};
+	double needed = pow(MULTIPLIER * CLIP, 2), off = 6 * sqrt(2.0 / D);
+	begin(&p);
+	assert_int_equal(await_rounds(&p), ROUNDS);
+	end(&p);
+	assert_true(p.ended == 0 && !p.fell && !is_framed(&p));
+	for (uint32_t t = 1; t <= ROUNDS; t++) {
+		double found = variance_of_sum(c, 1, t);
+		print_message("round %u: %g of the variance that epsilon needs\n", t, found / needed);
+		assert_true(fabs(found / needed * (N - 1) / shares - 1) < off);
+	}
+}
+
+/* The noise of the N - c honest learners is what epsilon follows from. */
+CLUSTER_TEST(noise_of_the_others_suffices)
+{
+	expect_noise(c, "no-noise", N - 1);
+}
+
+/* The liar of the case above would have added some. */
+CLUSTER_TEST(noise_of_all)
+{
+	expect_noise(c, "repeat", N);
 }
 
 TEST(lies_before_a_round)
