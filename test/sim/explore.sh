@@ -9,7 +9,7 @@
 # one is lost, one has aborted, and one returns to find that only two of the three that a commit needs may sign.
 # A liar that gives some one Ready and masked state and others another forks nothing.
 # So they do in rounds of updates by ranges, whose vectors of 19 elements have counts and are three chunks, and in
-# exact ones, of two chunks.
+# exact ones, of two chunks; and with noise.
 # The last one proves that the explorer sees forks: 1 and 2 commit and are cut off, the disk of 3 forgets its Ready,
 # and 3, 4 and 5, who know nothing of it, commit another result. `forgetful: yes` forbids that quorum.
 set -eu
@@ -36,6 +36,7 @@ holds learners=3,timeouts=1,orders=0
 holds learners=4,lies=1,orders=0
 holds learners=3,losses=1,orders=0
 holds learners=3,values=1,losses=1,orders=0
+holds learners=3,values=3,losses=1,orders=0
 if [ "${2-}" = quick ]; then
 	exit 0
 fi
@@ -54,6 +55,7 @@ holds learners=3,crashes=1,timeouts=1,orders=0,from=4,fault_who=1,absence=4
 holds learners=3,values=1,orders=2
 holds learners=3,values=2,orders=2
 holds learners=4,values=1,lies=1,orders=0
+holds learners=3,values=4,crashes=1,orders=0
 holds learners=3,values=1,crashes=1,orders=0
 holds learners=4,values=1,losses=1,tolerates=1,orders=0
 holds learners=3,values=2,mixing=2,crashes=1,fault_who=1,orders=0

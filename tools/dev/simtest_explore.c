@@ -32,7 +32,9 @@ static const struct {
 	KEY(late, 0, 5, "so many learners, the last ones, start only when all is quiet"),
 	KEY(from, SL_PHASE_AGREE, SL_PHASE_READY, "phase to begin in: 2 AGREE, 3 SHARE, 4 READY"),
 	KEY(mixing, SL_ENGINE_EXACT, 2, "engine: 0 exact, 1 metropolis, 2 forest"),
-	KEY(values, SL_VALUES_MODEL, 2, "0 with decimals, 1 updates by ranges, 2 exact values in limbs"),
+	KEY(values, SL_VALUES_MODEL, 4,
+	    "0 with decimals, 1 updates by ranges, 2 exact values in limbs, 3 and 4 models and updates with "
+	    "noise"),
 	TIMES(crashes, 0, 9, "crashes, with a restart at once or when all is quiet"),
 	TIMES(losses, 0, 9, "learners lost for good"),
 	TIMES(cuts, 0, 9, "a learner is cut off from all others until all is quiet"),

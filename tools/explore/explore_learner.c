@@ -231,15 +231,21 @@ static void core_step(struct sl_explore_learners *x, struct sl_event *event)
 
 /* --- work --- */
 
-/* The committed mean of the learners 0 .. R-1, whose models are 1, 2, 4, .., or as much above the
+/* Models are multiples of it: with noise, of what all noise together does not reach, 13 of its sigmas. */
+static float unit_of(const struct learner *l)
+{
+	return sl_values_are_noisy(l->host.config.parameters.values) ? 256 : 1;
+}
+
+/* The committed mean of the learners 0 .. R-1, whose models are 1, 2, 4, .. units, or as much above the
  * initial one, 1: so the sum tells whose encodings are in it. */
 static void check_sum(struct sl_explore_learners *x, uint64_t weight)
 {
 	const struct learner *l = x->stage->learner;
 	float mean = *(const float *)l->host.workspace.committed - (l->host.initial != NULL ? 1 : 0);
-	double sum = (double)mean * (double)weight;
+	double sum = (double)mean / (double)unit_of(l) * (double)weight, off = unit_of(l) > 1 ? 0.5 : 1e-3;
 	uint64_t members = (uint64_t)llround(sum);
-	if (!(fabs(sum - (double)members) < 1e-3) || members >= UINT64_C(1) << x->roster ||
+	if (!(fabs(sum - (double)members) < off) || members >= UINT64_C(1) << x->roster ||
 	    (uint64_t)__builtin_popcountll(members) != weight)
 		x->stage->broken = "a committed sum is not that of the encodings of a set of learners";
 }
@@ -279,7 +285,8 @@ static void note(struct sl_explore_learners *x, const struct sl_persist *record)
 
 static void train(struct learner *l)
 {
-	*(float *)l->host.workspace.trained = (float)((1u << l->self) + (l->host.initial != NULL));
+	float model = unit_of(l) * (float)(1u << l->self);
+	*(float *)l->host.workspace.trained = model + (float)(l->host.initial != NULL);
 }
 
 static void work(struct sl_explore_learners *x)
@@ -370,7 +377,8 @@ static void create(struct sl_explore_learners *x, uint32_t i)
 	config.incarnation = 0;
 	if (sl_hosted_open(&l->host, &config, NULL, 0) != SL_OK)
 		abort();
-	if (config.parameters.values == SL_VALUES_UPDATE) {
+	if (config.parameters.values == SL_VALUES_UPDATE ||
+	    config.parameters.values == SL_VALUES_NOISY_UPDATE) {
 		l->host.initial = sl_heap_zeroed(1, l->host.config.model_bytes);
 		*(float *)l->host.initial = 1;
 	}

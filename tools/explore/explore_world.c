@@ -379,6 +379,11 @@ static void begin_learners(struct sl_explore *x)
 						   .mixing = o->mixing,
 						   .max_degree = 16};
 	memcpy(&config.parameters.clipping_range, &clipping_range, sizeof clipping_range);
+	if (sl_values_are_noisy(o->values)) { /* a step is 1 */
+		double clip = 4, noise = 1.5;
+		memcpy(&config.parameters.dp_clip, &clip, sizeof clip);
+		memcpy(&config.parameters.dp_noise, &noise, sizeof noise);
+	}
 	sl_explore_learners_open(&x->learners, &config, o->learners);
 	x->learners.remember = o->budget.forgets > 0;
 	x->learners.lies = o->budget.lies + o->budget.splits > 0;

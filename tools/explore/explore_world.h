@@ -66,7 +66,8 @@ struct sl_explore_options {
 		cut_who;    /* bit sets: learners that may crash, be lost or forget; that may be cut off */
 	enum sl_phase from; /* the exploration begins when all have reached this phase */
 	enum sl_engine mixing;
-	enum sl_values values; /* UPDATE: of a common initial model, so that the round has ranges */
+	enum sl_values
+		values; /* UPDATE, NOISY_UPDATE: of a common initial model, so that the round has ranges */
 	struct sl_explore_budget budget;
 	uint8_t waits;	   /* timeouts when all is quiet, at most, since a learner was away last */
 	uint8_t absence;   /* .. while one is away */
