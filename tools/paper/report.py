@@ -38,17 +38,20 @@ class Folder:
 
 	def __init__(self, path):
 		self.path, self.files, self.made = Path(path), {}, False
+
+	def make(self):
+		"""Make the folder, if it is not there. An interrupt at any moment is followed by drop."""
+		self.made = not self.path.exists()
 		try:
 			self.path.mkdir()
-			self.made = True
 		except FileExistsError:
-			pass
+			self.made = False
 		except OSError as error:
-			raise Failed(f'cannot make the folder {path}: {error.strerror}') from error
+			raise Failed(f'cannot make the folder {self.path}: {error.strerror}') from error
 		if not self.path.is_dir():
-			raise Failed(f'cannot write into {path}: Not a directory')
+			raise Failed(f'cannot write into {self.path}: Not a directory')
 		if not os.access(self.path, os.W_OK | os.X_OK):
-			raise Failed(f'cannot write into {path}: Permission denied')
+			raise Failed(f'cannot write into {self.path}: Permission denied')
 
 	def _part(self, name):
 		return self.path / f'.{name}.part'
@@ -69,9 +72,9 @@ class Folder:
 		for name in self.files:
 			self._part(name).unlink(missing_ok=True)
 		self.files = {}
-		if self.made:
+		if self.made and self.path.exists():
 			self.path.rmdir()
-			self.made = False
+		self.made = False
 
 
 class Report:
