@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/report/status_table.h"
 #include "test/lib/cluster.h"
 
 #define N 4u
@@ -35,6 +36,12 @@ static double spent(struct cluster *c, uint32_t i, const char *name)
 	const json_t *learner = json_array_get(json_object_get(document, "learners"), 0);
 	const json_t *dp = json_object_get(json_object_get(learner, "status"), "dp");
 	assert_true(json_is_object(dp));
+	size_t rows = 0;
+#define X(field, meaning) rows += json_object_get(dp, #field) != NULL;
+	SL_STATUS_DP_FIELDS(X)
+#undef X
+	assert_int_equal(rows, json_object_size(dp));
+	assert_true(rows > 0);
 	double value = json_number_value(json_object_get(dp, name));
 	json_decref(document);
 	return value;
@@ -122,6 +129,9 @@ CLUSTER_TEST(killed_about_the_record)
 	struct told log = told(c, ONE);
 	assert_false(log.lowered);
 	assert_true(charges == log.charges + 1);
+	process_run(&c->outcome, c->folder, (const char *const[]){STARLING_PATH, "status", "run", NULL});
+	expect_text(c->outcome.out, "privacy spent: epsilon ");
+	expect_text(c->outcome.out, " at delta 0.01, by learner-0");
 	cluster_signal(c, 1, SIGCONT);
 	cluster_stop(c);
 }

@@ -252,6 +252,19 @@ class Rounds(unittest.TestCase):
 		self.expect(fed.round(1), 'spread', [{'step': 0, 'spread': 1.5e9, 'bound': 2e9}, {'step': 40, 'spread': 7.0, 'bound': 8.0},
 			{'step': 79, 'spread': 0.25, 'bound': 0.5}])
 
+	def test_what_is_spent(self):
+		"""That after the last attempt that was charged counts, in whatever order records come; null is no bound."""
+		fed = Timeline()
+		for learner, attempt, epsilon in ((1, 2, 0.5), (1, 1, 0.25), (2, 1, None)):
+			fed.take(record(learner, 0, 'charged', attempt=attempt, epsilon=epsilon, epsilon_unsampled=4, delta=1e-5, budget=2.0))
+		fed.take(record(3, 0, 'training'))
+		lanes = fed.round(1)['learners_of_round']
+		self.assertEqual([lane.get('dp') for lane in lanes], [
+			{'epsilon': 0.5, 'epsilon_unsampled': 4.0, 'delta': 1e-5, 'budget': 2.0},
+			{'epsilon': None, 'epsilon_unsampled': 4.0, 'delta': 1e-5, 'budget': 2.0}, None])
+		self.assertEqual([line for line in Explanation(fed.round(1)).sentences() if 'spent' in line], [
+			'Privacy spent, of epsilon 2 at delta 1e-05: 0.500 (4.000 without sampling) by learner 1; without a bound (4.000 without sampling) by learner 2.'])
+
 	def test_the_same_model(self):
 		"""It is the same if all that committed have it, and no rounding was near a tie."""
 		for lines, same in (
