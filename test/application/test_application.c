@@ -261,6 +261,29 @@ TEST_WITH(the_application_ends_the_run, folder_setup, folder_teardown)
 	learner_end(&c);
 }
 
+/* The application hears of it once, after the mean of that round, whichever comes first. */
+TEST_WITH(the_learner_ends_the_run, folder_setup, folder_teardown)
+{
+	struct client c;
+	for (int early = 0; early < 2; early++) {
+		learner_begin(&c, *state);
+		train_begin(1, false);
+		client_hear(&c, "{\"type\":\"train\"");
+		client_tell(&c, "{\"type\":\"trained\",\"round\":1}");
+		train_end(0, 1);
+		if (early)
+			sl_application_end(learner.trainer, 1);
+		show(1, 2);
+		client_hear(&c, "{\"type\":\"mean\",\"round\":1");
+		if (!early)
+			sl_application_end(learner.trainer, 1);
+		client_hear(&c, "{\"type\":\"done\"}");
+		client_tell(&c, "{\"type\":\"trained\",\"round\":2}");
+		client_hear(&c, "{\"type\":\"refused\",\"round\":2,\"text\":\"no vector is awaited");
+		learner_end(&c);
+	}
+}
+
 TEST_WITH(no_round_is_no_last_round, folder_setup, folder_teardown)
 {
 	struct client c;
