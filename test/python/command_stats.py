@@ -133,6 +133,21 @@ class Command(unittest.TestCase):
         self.compare("Cox", lambda s, part: stats.cox(s, "Surv(time, event) ~ age + sex + bmi", part, until=50, levels=LEVELS),
                      "cox", "Surv(time, event) ~ age + sex + bmi", *sex, "--until", "50")
 
+    def test_noise(self):
+        little = ("--epsilon", "900", "--delta", "0.1")
+        got = self.local("describe", "bmi", *little, "--range", "bmi=10,60")
+        values = np.clip(ALL["bmi"], 10, 60)
+        self.assertLess(abs(got["table"]["mean"][0] - values.mean()), 5 * got["table"]["of it noise"][0])
+        self.assertGreater(got["table"]["std err"][0], np.sqrt(values.var() / values.size) * 0.9)
+        self.assertTrue(0 < got["epsilon"] <= 900 and got["sites"] == 5)
+        got = self.local("crosstab", "sex", *little, "--levels", "sex=f,m")
+        for level, count in zip("fm", got["counts"]):
+            self.assertLess(abs(count[0] - (ALL["sex"] == level).sum()), 5 * got["std err of a count"])
+        done = self.run_it("launch", "-n", "3", "--rounds", "5", "--run-dir", "run", "--set", "dp=record", "--set", "dp_clip=1", "--set", "dp_epsilon=4",
+                           "--set", "dp_delta=0.0001", "--", "sh", "-c", f'"{STARLING}" stats glm "years ~ age" site-$STARLING_LEARNER.csv 2>&1', status=1)
+        shutil.rmtree(Path(self.folder.name, "run"))
+        self.assertEqual(done.stdout.count("this learner adds noise (dp: record), and this analysis needs exact sums. Nothing was shared"), 3, done.stdout)
+
     def test_a_table(self):
         done = self.run_it("stats", "glm", "died ~ age", "--family", "binomial", "--local", *self.files)
         lines = done.stdout.splitlines()

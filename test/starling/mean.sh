@@ -103,6 +103,27 @@ grep -q "learner-0.*$named" run/learner-*/output.txt || fail "an application is 
 grep -q 'all learners must ask the same question' run/learner-*/output.txt || fail "the remedy for another question is not told"
 grep -q '^learner-02 (2) took part in no round: ' out || fail "the learner that differs is not named"
 
+# Noise: little of it leaves the result as it is, and it is told. An exact total is refused where learners add noise.
+near() { # LEAST MOST
+	"$python" -c 'import sys; value = float(open("out").read()); assert float(sys.argv[1]) < value < float(sys.argv[2]), value' "$@" ||
+		fail "not between $*"
+}
+noise='--epsilon 900 --delta 0.1'
+ends 0 mean --local 21.5 19 -23 $noise --range -30 30
+near -4 16 # eight standard deviations away
+has err '3 learners; the mean of the numbers of the learners, with noise of standard deviation 1.' 'hidden: one learner; epsilon spent so far: '
+ends 0 sum --local --csv a.csv --csv b.csv --csv c.csv --column 'age, in years' $noise --range 0 40
+near 52 132
+has err '1 value is outside the range and counts as its end' 'hidden: one record'
+ends 0 count --local --categories yes,no yes no yes $noise
+grep -q '^yes [123]$' out && grep -q '^no [012]$' out || fail "other counts"
+refused '--epsilon needs --range LOW HIGH' mean --local 1 2 3 $noise
+rm -rf run
+ends 1 launch -n 3 --rounds 1 --run-dir run --set dp=learner --set dp_clip=1 --set dp_epsilon=4 --set dp_delta=0.01 -- \
+	sh -c '"$0" mean 3 2>&1' "$starling"
+grep -q 'this learner adds noise (dp: learner), and an exact total was asked for. Nothing was shared' run/learner-*/output.txt ||
+	fail "an exact total is not refused"
+
 # Input that cannot be used; a learner that is not there.
 refused '--local needs at least 3 values' mean --local 1 2
 refused "a.csv has no column 'agee': it has name, age, in years, answer" mean --csv a.csv --column agee

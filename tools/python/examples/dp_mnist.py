@@ -1,12 +1,12 @@
 """Ten learners train one classifier of handwritten digits with differential privacy of each image (DP-SGD): epsilon 4, delta 1e-5.
 
-    starling launch -n 10 --rounds 100 --set dp=record --set dp_clip=0.044 --set dp_sampling=0.1 --set dp_epsilon=4 --set dp_delta=1e-5 \\
+    starling launch -n 10 --rounds 100 --set dp=record --set dp_clip=0.71 --set dp_sampling=0.1 --set dp_epsilon=4 --set dp_delta=1e-5 \\
         -- python3 tools/python/examples/dp_mnist.py --data DIR
     python3 tools/python/examples/dp_mnist.py --data DIR --central NOISE    # the same by one party that has all images
     python3 tools/python/examples/dp_mnist.py --data DIR --local NOISE      # each learner adds all of the noise by itself, then they average
 
 DIR holds *-images-idx3-ubyte.gz and *-labels-idx1-ubyte.gz of MNIST, of 9,000 training images; every tenth of all is held out. With another number of images, dp_clip is the
-learning rate, 4, times C / (0.1 times the images of a learner). NOISE is the multiplier that `starling dp plan` tells for these numbers, or
+learning rate, 64, times C / (0.1 times the images of a learner). NOISE is the multiplier that `starling dp plan` tells for these numbers, or
 that the learners print.
 
 In each round, a learner takes each of its images with probability 0.1, adds up the gradients of these, each clipped to the norm C, and all
@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 import starling
 
-ROUNDS, C, RATE, SAMPLING, LEARNERS = 100, 1.0, 4.0, 0.1, 10
+ROUNDS, C, RATE, SAMPLING, LEARNERS = 100, 1.0, 64.0, 0.1, 10
 
 
 def read(folder, kind):
