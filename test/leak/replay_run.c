@@ -83,6 +83,26 @@ int __wrap_sl_encoding_encode_part(const struct sl_field *field, const struct sl
 				   size_t n, size_t first, size_t count, uint64_t *x,
 				   struct sl_encode_note *note);
 
+int __real_sl_encoding_noisy_part(const struct sl_field *field, const struct sl_encoding *how,
+				  const struct sl_tensors *tensors, const void *model, const void *base,
+				  size_t n, size_t first, size_t count, uint64_t *x,
+				  struct sl_encode_note *note);
+int __wrap_sl_encoding_noisy_part(const struct sl_field *field, const struct sl_encoding *how,
+				  const struct sl_tensors *tensors, const void *model, const void *base,
+				  size_t n, size_t first, size_t count, uint64_t *x,
+				  struct sl_encode_note *note);
+
+int __wrap_sl_encoding_noisy_part(const struct sl_field *field, const struct sl_encoding *how,
+				  const struct sl_tensors *tensors, const void *model, const void *base,
+				  size_t n, size_t first, size_t count, uint64_t *x,
+				  struct sl_encode_note *note)
+{
+	int rc = __real_sl_encoding_noisy_part(field, how, tensors, model, base, n, first, count, x, note);
+	if (rc == SL_OK && encoding != NULL)
+		memcpy(x, encoding + first, count * sizeof *x);
+	return rc;
+}
+
 int __wrap_sl_encoding_encode_part(const struct sl_field *field, const struct sl_encoding *how,
 				   const struct sl_tensors *tensors, const void *model, const void *base,
 				   size_t n, size_t first, size_t count, uint64_t *x,
