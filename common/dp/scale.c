@@ -21,8 +21,10 @@ double sl_dp_dithered_norm(double norm, double dimension, double beta, bool *nev
 static int set_room(const struct sl_dp_terms *terms, double shares, struct sl_dp_scale *scale)
 {
 	bool record = terms->unit == SL_DP_RECORD;
-	double clips = SL_DP_CLIPS_MOST * scale->norm;
-	double most = !record ? ceil(scale->norm) : clips > SL_DP_STEPS_MOST ? clips : SL_DP_STEPS_MOST;
+	double clips = SL_DP_CLIPS_MOST * scale->norm, steps = SL_DP_STEPS_MOST;
+	if (terms->dimension < SL_DP_SHORT)
+		steps *= SL_DP_SHORT / terms->dimension;
+	double most = !record ? ceil(scale->norm) : clips > steps ? clips : floor(steps);
 	double always = scale->norm + (record ? sqrt(terms->dimension) : 0);
 	double room = SL_DP_TAIL_SIGMAS * terms->noise * always / sqrt(shares) / sqrt(terms->learners);
 	if (terms->range > 0) {
@@ -44,7 +46,9 @@ int sl_dp_scale_choose(const struct sl_dp_terms *terms, struct sl_dp_scale *scal
 	int step;
 	frexp(terms->clip / (SL_DP_GRANULARITY * root), &step);
 	double norm = ldexp(terms->clip, 1 - step);
-	for (step--; terms->noise * norm / sqrt(shares) < SL_DP_SIGMA_LEAST; step--, norm *= 2)
+	double least = terms->unit == SL_DP_RECORD ? SL_DP_NORM_LEAST : 0;
+	for (step--; norm < least || terms->noise * norm / sqrt(shares) < SL_DP_SIGMA_LEAST;
+	     step--, norm *= 2)
 		if (norm > STEPS_END)
 			return SL_ERR_RANGE;
 	bool never = true;

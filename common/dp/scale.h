@@ -2,7 +2,7 @@
  * the room of a sum.
  *
  * A step is a power of two, at most clip / (g sqrt(d)) for d coordinates: a norm of clip is Delta >= g
- * sqrt(d) steps. Norms and sigmas are in steps. Pure.
+ * sqrt(d) steps, and with dither at least SL_DP_NORM_LEAST. Norms and sigmas are in steps. Pure.
  *
  * Learners of a view need the same step and the same modulus. What these depend on is computed with
  * + - * / and square roots alone, which every machine rounds in the same way.
@@ -17,8 +17,11 @@
 #define SL_DP_SIGMA_LEAST 4.0 /* of a share: sums of shares are then discrete Gaussian up to 1e-66 */
 #define SL_DP_BETA 1e-16 /* probability that dither raises the norm above its bound: 1e-10 in 10^6 rounds */
 #define SL_DP_TAIL_SIGMAS 12.0 /* that a sum has room for: exceeded with probability 1e-32 */
-/* Record: a coordinate of a learner's sum is at most so many steps, and at least so many clips. */
+#define SL_DP_NORM_LEAST 0x1p9 /* with dither: it then adds 1 % to the norm of short vectors, too */
+/* Record: a coordinate of a learner's sum has at most so many steps, in vectors of d < SL_DP_SHORT
+ * coordinates SL_DP_SHORT / d times as many, or so many clips if that is more. */
 #define SL_DP_STEPS_MOST 0x1p24
+#define SL_DP_SHORT 0x1p12
 #define SL_DP_CLIPS_MOST 0x1p10
 
 enum sl_dp_unit {

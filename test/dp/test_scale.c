@@ -119,6 +119,17 @@ TEST(finer_steps_where_shares_are_small)
 	assert_int_equal(sl_dp_scale_choose(&terms, &scale), SL_ERR_RANGE);
 }
 
+/* A record of a vector of any length is longer by 2 % at most after dither. */
+TEST(dither_adds_little)
+{
+	for (double dimension = 1; dimension <= 0x1p28; dimension *= 2) {
+		const struct sl_dp_terms terms = terms_of(SL_DP_RECORD, dimension, 5, 10);
+		struct sl_dp_scale s = chosen(&terms);
+		assert_true(s.sensitivity <= 1.02 * s.norm);
+		assert_true((double)s.most >= SL_DP_CLIPS_MOST * s.norm);
+	}
+}
+
 TEST(room)
 {
 	struct sl_dp_terms terms = terms_of(SL_DP_LEARNER, 1e6, 5, 10);
@@ -129,6 +140,9 @@ TEST(room)
 	s = chosen(&terms);
 	assert_true(s.most == 1u << 24);
 	assert_true(10 * (double)s.room >= 12 * s.sigma_total);
+	terms.dimension = 32;
+	assert_true(chosen(&terms).most == UINT64_C(1) << 31);
+	terms.dimension = 1e6;
 	terms.range = 100; /* clips */
 	assert_true(chosen(&terms).most == 409600);
 	terms.range = 1e-9; /* less than a step */
