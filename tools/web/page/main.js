@@ -56,7 +56,7 @@ function spentOf(learners) {
 	const dp = learners.map(l => l.dp).filter(known);
 	if (dp.length === 0)
 		return '';
-	const most = dp.reduce((a, b) => !known(a.epsilon) || b.epsilon <= a.epsilon ? a : b);
+	const most = dp.find(d => !known(d.epsilon)) ?? dp.reduce((a, b) => b.epsilon > a.epsilon ? b : a);
 	return `epsilon ${known(most.epsilon) ? number(most.epsilon) : 'without a bound'}${known(most.budget) ? ` of ${number(most.budget)}` : ''}`;
 }
 
