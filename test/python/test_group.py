@@ -483,6 +483,21 @@ class Rounds(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, r"w float\d+ \[3\], was w float\d+ \[2\]"):
                 group.mean({"w": np.zeros(3)})
 
+    def test_the_learner_ends_without_the_mean(self):
+        """No learner has a budget of privacy for round 2."""
+        def script(learner):
+            learner.accept()
+            for t in (1, 2):
+                learner.train(t, t - 1)
+                learner.hear("trained")
+                if t == 1:
+                    learner.mean(t, [4, 5])
+            learner.tell("done")
+
+        with FakeLearner(script) as learner, starling.join(np.zeros(2), learner.path) as group:
+            means = [list(group.mean(np.ones(2))) for _ in group]
+        self.assertEqual((means, group.committed), ([[4, 5], [4, 5]], 1))
+
     def test_float64_where_join_had_float32(self):
         def script(learner):
             learner.accept()

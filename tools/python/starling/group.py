@@ -440,6 +440,8 @@ class Group:
         self._send(model, weight, numbers)
         while self.committed < tried:
             message = self._next()
+            if self._state is State.DONE:  # no learner has a budget of privacy for this round
+                return self.model if self.committed > 0 else model
             if message["type"] == "train" and self.committed < tried:
                 if message["again"]:
                     return self.model if self.committed > 0 else model
