@@ -195,7 +195,7 @@ const struct sample_bound sample_bounds[] = {
 	{SAMPLE_ANY, "n", 1, 268435455, "n out of range"},
 	{SAMPLE_ANY, "failed", 0, 1, "failed is neither 0 nor 1"},
 	{SAMPLE_ANY, "hop_bytes", 0, UINT64_C(1) << 32, "hop_bytes out of range"},
-	{SAMPLE_ANY, "values", 0, 2, "unknown values"},
+	{SAMPLE_ANY, "values", 0, 4, "unknown values"},
 	{SAMPLE_ANY, "iteration", 0, 0, "iteration out of range"},
 	{SAMPLE_ANY, "id", 1, UINT32_MAX, "id is 0"},
 	{SAMPLE_ANY, "t", 1, 1000001, "round out of range"},
