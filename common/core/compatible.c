@@ -14,6 +14,8 @@ static enum sl_reason difference_of(const struct sl_core *core, const struct sl_
 	if (other_model(core, state) || state->values != core->parameters.values)
 		return SL_REASON_OTHER_MODEL;
 	bool other = state->t == core->t && memcmp(state->previous, core->previous, SL_HASH_BYTES) != 0;
+	if (state->t == core->t && state->values == SL_VALUES_NOISY_UPDATE)
+		other |= state->initial != core->parameters.initial;
 	return other ? SL_REASON_HISTORY : SL_REASON_NONE;
 }
 

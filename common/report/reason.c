@@ -176,6 +176,11 @@ static void difference_text(const struct sl_report *r, const char *who, char *te
 			 " (%s); compare roster.yaml, and starlingd.yaml if the roster has no settings",
 			 who, r->why.roster.their_size, sl_reason_digest(r->why.roster.theirs, "?", theirs),
 			 r->why.roster.own_size, sl_reason_digest(r->why.roster.own, "?", own));
+	else if (memcmp(r->why.history.theirs, r->why.history.own, SL_HASH_BYTES) == 0)
+		snprintf(text, size,
+			 "%s begins with another initial model, and dp with values: update needs the same "
+			 "one: start from one file, or from one seed",
+			 who);
 	else
 		snprintf(text, size,
 			 "%s starts round %" PRIu32

@@ -173,7 +173,7 @@ static void expect_model_of_round_2(const struct cluster *c, uint32_t i)
 
 static void begin(struct play *p)
 {
-	char settings[256];
+	char settings[512];
 	snprintf(settings, sizeof settings,
 		 "rounds=100000 quorum=majority straggler_timeout=1 stall_timeout=1 %s", p->trial->settings);
 	p->n = p->pair != NULL ? N_OF_TWO : N;
@@ -429,6 +429,20 @@ CLUSTER_TEST(noise_of_the_others_suffices)
 CLUSTER_TEST(noise_of_all)
 {
 	expect_noise(c, "repeat", N);
+}
+
+/* Updates with noise need the same initial model at all: one that states another is left out. */
+CLUSTER_TEST(another_initial_model_is_left_out)
+{
+	static const struct trial trial = {.lie = "other-initial",
+					   .settings = NOISY " quorum=majority values=update"};
+	struct play p = {.c = c, .trial = &trial, .patience = PATIENCE_S};
+	begin(&p);
+	assert_int_equal(await_rounds(&p), ROUNDS);
+	end(&p);
+	assert_true(p.ended == 0 && !p.fell && !is_framed(&p));
+	for (uint32_t i = 1; i < N; i++)
+		assert_int_equal(cluster_count(c, i, "round 1 committed: 4 learners"), 1);
 }
 
 TEST(lies_before_a_round)

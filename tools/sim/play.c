@@ -222,14 +222,14 @@ static uint64_t bits_of(double value)
 }
 
 /* Let an eighth of the seeds have noise; after all else of the options is drawn, and from numbers of their
- * own. A liar with another initial model would stop all updates. */
-static void draw_noise(struct sl_sim_options *o, const struct sl_sim_mix *mix)
+ * own. */
+static void draw_noise(struct sl_sim_options *o)
 {
 	uint64_t random;
 	struct sl_parameters *p = &o->parameters;
 	if (!draws_noise(o->seed, &random))
 		return;
-	bool update = sl_sim_random(&random) % 2 == 0 && (mix->kinds >> SL_SIM_FAULT_LIAR & 1) == 0;
+	bool update = sl_sim_random(&random) % 2 == 0;
 	p->values = update ? SL_VALUES_NOISY_UPDATE : SL_VALUES_NOISY;
 	o->initial = update ? SL_SIM_COMMON : SL_SIM_ZEROS;
 	p->encoding = SL_ENCODING_WEIGHTED;
@@ -246,7 +246,7 @@ static struct sl_sim *build(const struct sl_sim_play *play, const struct sl_sim_
 {
 	struct sl_sim_options o = draw_options(play, random);
 	draw_sizes(&o, mix);
-	draw_noise(&o, mix);
+	draw_noise(&o);
 	struct sl_sim *sim = sl_sim_new(&o);
 	bool warn = sl_sim_random(random) % 4 == 0, skewed = sl_sim_random(random) % 2 == 0;
 	sim->lines = play->lines;
