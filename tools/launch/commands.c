@@ -31,7 +31,8 @@ struct command {
 	uv_pipe_t output;
 	int file;	     /* output.txt */
 	bool running, reads; /* reads: output and file are open */
-	bool late;	     /* it was ended, since its learner had not come to the last round */
+	bool late;	     /* it was ended, since its learner had not come to the last round .. */
+	bool dropped;	     /* .. or since the run has ended with the budget of another learner */
 	int status;
 	uint64_t ended_ms;     /* with status 0, and not judged yet; 0: no */
 	char line[LINE_BYTES]; /* that is not complete yet */
@@ -346,10 +347,13 @@ void sl_commands_end_late(struct sl_commands *commands, int signal)
 	for (uint32_t i = 0; commands != NULL && i < commands->count; i++) {
 		struct command *c = &commands->items[i];
 		const struct sl_launch *launch = commands->launch;
-		if (c->running && launch->learners[c->index].committed < launch->rounds.most) {
-			c->late = true;
-			kill(-c->process.pid, signal);
-		}
+		const struct sl_learner *l = &launch->learners[c->index];
+		bool late = l->committed < launch->rounds.most, dropped = launch->spent && !l->spent;
+		if (!c->running || (!late && !dropped))
+			continue;
+		c->late |= late;
+		c->dropped |= dropped;
+		kill(-c->process.pid, signal);
 	}
 }
 
@@ -388,7 +392,7 @@ int sl_commands_status(const struct sl_commands *commands)
 	int worst = 0;
 	for (uint32_t i = 0; commands != NULL && i < commands->count; i++) {
 		const struct command *c = &commands->items[i];
-		int status = c->late ? SL_EXIT_FAILED : c->status;
+		int status = c->late ? SL_EXIT_FAILED : c->dropped ? 0 : c->status;
 		worst = status > worst ? status : worst;
 	}
 	return worst;

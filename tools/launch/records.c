@@ -386,6 +386,7 @@ static void heard(void *context, const json_t *object)
 	bool is_record = sl_record_read(&record, object);
 	if (is_record && record.kind == SL_RECORD_COMMAND)
 		hear_command(l, &record); /* also after the last round */
+	l->spent |= is_record && record.kind == SL_RECORD_BUDGET_SPENT;
 	if (is_record && (record.kind == SL_RECORD_LISTENING || record.kind == SL_RECORD_LISTENING_ON_ALL))
 		ask(l, "status");
 	if (l->launch->ending)

@@ -46,6 +46,7 @@ struct sl_learner {
 	enum sl_activity activity;
 	sl_round committed;	  /* the last one */
 	bool took_part;		  /* in a shown round: it did not only adopt results of others */
+	bool spent;		  /* it ends, since it has no budget of privacy for more */
 	char odd[SL_ERROR_BYTES]; /* how it differs from another learner; "": not known to */
 	sl_round round;		  /* what `status` said, for the bar */
 	enum sl_phase phase;
