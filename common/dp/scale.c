@@ -106,19 +106,43 @@ static bool keeps(const struct sl_dp_terms *terms, double noise, const struct sl
 	return sl_dp_scale_epsilon(&tried, target) <= target->epsilon;
 }
 
+static bool has_step(const struct sl_dp_terms *terms, double noise)
+{
+	struct sl_dp_terms tried = *terms;
+	struct sl_dp_scale scale;
+	tried.noise = noise;
+	return sl_dp_scale_choose(&tried, &scale) == SL_OK;
+}
+
+/* Return the largest z that has a step, almost; or NOISE_LEAST. */
+static double most_noise(const struct sl_dp_terms *terms)
+{
+	double low = NOISE_MOST, high = NOISE_MOST;
+	while (low > NOISE_LEAST && !has_step(terms, low)) {
+		high = low;
+		low /= 2;
+	}
+	while (high / low > 1 + 1e-7) {
+		double middle = sqrt(low * high);
+		*(has_step(terms, middle) ? &low : &high) = middle;
+	}
+	return low;
+}
+
 double sl_dp_scale_noise(const struct sl_dp_terms *terms, const struct sl_dp_target *target)
 {
-	double low = NOISE_LEAST, high = NOISE_MOST;
-	while (high > low && !keeps(terms, high, target)) /* a range may have no room for so much noise */
-		high /= 16;
-	if (high <= low)
+	double low = NOISE_LEAST, high = most_noise(terms);
+	if (!keeps(terms, high, target))
 		return INFINITY;
 	while (high / low > 1 + 1e-7) {
 		double middle = sqrt(low * high);
 		*(keeps(terms, middle, target) ? &high : &low) = middle;
 	}
 	/* where the step changes, slightly more noise may spend slightly more */
-	for (high = sl_dp_scale_rounded_up(high); !keeps(terms, high, target);)
+	for (high = sl_dp_scale_rounded_up(high); !keeps(terms, high, target);) {
+		if (!has_step(terms, high))
+			return INFINITY;
 		high = sl_dp_scale_rounded_up(high * 1.0001);
+	}
 	return high;
 }

@@ -165,3 +165,16 @@ TEST(least_noise)
 	const struct sl_dp_target none = {0, 1e-5, 1, 100};
 	assert_true(isinf(sl_dp_scale_noise(&terms, &none)));
 }
+
+TEST(least_noise_near_the_most)
+{
+	struct sl_dp_terms terms = terms_of(SL_DP_RECORD, 50992, 8000, 10); /* 10066 has no step any more */
+	const struct sl_dp_target target = {6e-4, 1e-9, 1, 1},
+				  most = {sl_dp_scale_epsilon(&terms, &target), 1e-9, 1, 1};
+	assert_true(most.epsilon < 6e-4);
+	terms.noise = sl_dp_scale_noise(&terms, &most);
+	assert_near(terms.noise, 8000, 8);
+	assert_true(sl_dp_scale_epsilon(&terms, &most) <= most.epsilon);
+	const struct sl_dp_target none = {3.8e-4, 1e-9, 1, 1};
+	assert_true(isinf(sl_dp_scale_noise(&terms, &none)));
+}

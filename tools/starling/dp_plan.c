@@ -151,7 +151,7 @@ static int search(const struct options *o, struct plan *plan, struct sl_error *e
 		return sl_err_set(
 			error, SL_ERR_RANGE,
 			"no noise keeps epsilon %g at delta %g over %llu rounds: rounding to integers alone "
-			"spends more; allow more, or fewer rounds",
+			"spends more, or so much noise has no room; allow more, or fewer rounds",
 			o->epsilon, o->delta, (unsigned long long)o->rounds);
 	evaluate(o, noise, plan);
 	return SL_OK;
@@ -176,6 +176,11 @@ static int answer_all(const struct options *o, struct plan plans[static 2], size
 		rc = answer(o, (double)o->batch / (double)o->records, &plans[1], error);
 	if (rc != SL_OK || isfinite(plans[count - 1].epsilon))
 		return rc;
+	const struct sl_dp_terms terms = terms_of(o, o->noise);
+	struct sl_dp_scale scale;
+	if (o->noise > 1 && sl_dp_scale_choose(&terms, &scale) != SL_OK)
+		return sl_err_set(error, SL_ERR_RANGE, "--noise %g is too large for %llu parameters",
+				  o->noise, (unsigned long long)o->parameters);
 	return sl_err_set(error, SL_ERR_RANGE,
 			  "--noise %g keeps no epsilon at delta %g over %llu rounds: give more noise or a "
 			  "larger delta",
