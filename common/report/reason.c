@@ -84,11 +84,12 @@ static void p_bound_text(const struct sl_report *r, char *text, size_t size)
 	bool exact = r->why.p_bound.values == SL_VALUES_EXACT;
 	const char *digits = model ? "decimals" : exact ? "bits" : "update_bits";
 	char fewer[64] = "", larger[64] = "";
-	if (sl_values_are_noisy(r->why.p_bound.values)) {
-		snprintf(text, size,
-			 "no modulus below 2^%" PRIu32 " holds the sum of %" PRIu32
-			 " vectors and their noise: lower clipping_range or dp_noise%s",
-			 bits, r->why.p_bound.learners, p != 0 ? ", or leave modulus at auto" : "");
+	if (sl_values_are_noisy(r->why.p_bound.values) && p >> bits == 0) {
+		snprintf(larger, sizeof larger, "modulus %" PRIu64 " is too small to hold", p);
+		snprintf(fewer, sizeof fewer, "no modulus below 2^%" PRIu32 " holds", bits);
+		snprintf(text, size, "%s the sum of %" PRIu32 " vectors and their noise: %s",
+			 p != 0 ? larger : fewer, r->why.p_bound.learners,
+			 p != 0 ? "leave modulus at auto" : "lower clipping_range or dp_noise");
 		return;
 	}
 	if (r->why.p_bound.digits_most >= 0 && !exact)

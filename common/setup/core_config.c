@@ -40,6 +40,29 @@ static void set_noise(struct sl_core_config *config, const struct sl_settings *s
 	memcpy(&p->dp_noise, &noise, sizeof noise);
 }
 
+/* Check that the sum of all learners of the roster has a modulus: views check it again, for their learners.
+ */
+static int check_modulus(const struct sl_core_config *config, const struct sl_dp_scale *scale,
+			 struct sl_error *error)
+{
+	const struct sl_parameters *p = &config->parameters;
+	const struct sl_encoding encoding = {.values = (enum sl_values)p->values,
+					     .noisy = {.most = scale->most, .room = scale->room}};
+	const struct sl_addends addends = {.learners = config->roster_size, .max_weight = 1, .n = p->n};
+	uint32_t bits = sl_engine_p_bits((enum sl_engine)p->mixing);
+	if (p->p == 0 && sl_encoding_modulus(&encoding, &addends, bits) == 0)
+		return sl_err_set(error, SL_ERR_RANGE,
+				  "no modulus below 2^%" PRIu32 " holds the sum of %" PRIu32
+				  " vectors and their noise: lower clipping_range or dp_noise",
+				  bits, config->roster_size);
+	if (p->p == 0 || (p->p >> bits == 0 && sl_encoding_bound(p->p, &encoding, &addends, NULL, NULL)))
+		return SL_OK;
+	return sl_err_set(error, SL_ERR_RANGE,
+			  "modulus: %" PRIu64 " is too %s for the sum of %" PRIu32
+			  " vectors and their noise: leave it at auto",
+			  p->p, p->p >> bits == 0 ? "small" : "large", config->roster_size);
+}
+
 int sl_core_config_check(const struct sl_core_config *config, const struct sl_settings *s,
 			 struct sl_error *error)
 {
@@ -55,7 +78,7 @@ int sl_core_config_check(const struct sl_core_config *config, const struct sl_se
 			"leads to",
 			s->dp_epsilon, s->dp_delta, s->rounds);
 	if (sl_dp_scale_choose(&terms, &scale) == SL_OK)
-		return SL_OK;
+		return check_modulus(config, &scale, error);
 	terms.range = 0;
 	if (sl_dp_scale_choose(&terms, &scale) == SL_OK)
 		return sl_err_set(

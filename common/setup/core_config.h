@@ -16,6 +16,6 @@ void sl_core_config_values(struct sl_core_config *config, const struct sl_settin
 			   enum sl_values values);
 
 /* Check what sl_core_config_set has chosen. SL_ERR_RANGE: no noise keeps the budget, or there is
- * no step for it. */
+ * no step or no modulus for it. */
 int sl_core_config_check(const struct sl_core_config *config, const struct sl_settings *settings,
 			 struct sl_error *error);

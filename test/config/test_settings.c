@@ -579,6 +579,7 @@ TEST(dp_refuses_what_would_tell_more)
 		{{"dp=learner", "dp_noise=0"}, "dp_noise"},
 		{{"dp=learner", "dp_noise=3", "dp_clip=0"}, "dp_clip"},
 		{{"dp=learner", "dp_noise=3", "dp_clip=-1"}, "dp_clip"},
+		{{"dp=learner", "dp_noise=3", "dp_clip=1e-310"}, "dp_clip"},
 		{{"dp=learner", "dp_noise=3", "dp_clip=nan"}, "dp_clip"},
 		{{"dp=learner", "dp_noise=3", "dp_clip=inf"}, "dp_clip"},
 		{{"dp_noise=3", "dp_clip=none", "dp_delta=none"}, "dp_noise needs dp:"},

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/setup/core_config.h"
 #include "daemon/learner/budget.h"
 #include "daemon/learner/daemon.h"
 #include "daemon/observe/report_log.h"
@@ -311,4 +312,26 @@ TEST_WITH(a_gap, setup, teardown)
 	learner->budget.ledger.incarnation = START - 1;
 	charge(5, 4);
 	expect_gap(2, 5, 5, 1);
+}
+
+TEST(modulus_for_the_noise)
+{
+	struct sl_core_config config = {.roster_size = LEARNERS};
+	const struct sl_settings noisy = {.dp = SL_DP_USE_RECORD};
+	struct sl_error error;
+	set_parameters(&config.parameters);
+	assert_int_equal(sl_core_config_check(&config, &noisy, &error), SL_OK);
+	config.parameters.p = 65537;
+	assert_int_equal(sl_core_config_check(&config, &noisy, &error), SL_ERR_RANGE);
+	assert_non_null(strstr(error.text, "65537 is too small for the sum of 6 vectors"));
+	config.parameters.p = (UINT64_C(1) << 61) - 1;
+	assert_int_equal(sl_core_config_check(&config, &noisy, &error), SL_OK);
+	config.parameters.mixing = SL_ENGINE_METROPOLIS;
+	assert_int_equal(sl_core_config_check(&config, &noisy, &error), SL_ERR_RANGE);
+	config.parameters.p = 0;
+	assert_int_equal(sl_core_config_check(&config, &noisy, &error), SL_OK);
+	config.parameters.dp_range =
+		bits_of(5e12); /* below 2^54 steps: one vector, not six, would have room */
+	assert_int_equal(sl_core_config_check(&config, &noisy, &error), SL_ERR_RANGE);
+	assert_non_null(strstr(error.text, "no modulus below 2^44"));
 }
