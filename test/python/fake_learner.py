@@ -100,4 +100,4 @@ class FakeLearner:
 
     def mean(self, round: int, value: float | np.ndarray, **fields: object) -> None:
         self.down[:] = value
-        self.tell("mean", round=round, learners=3, total_weight=30, **fields)
+        self.tell("mean", round=round, **{"learners": 3, "total_weight": 30, **fields})

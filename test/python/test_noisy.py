@@ -133,15 +133,16 @@ class Terms(Refusing):
             learner.train(1, 0)
             learner.hear("trained")
             given.append(learner.up.copy())
-            learner.mean(1, np.array([1.0, -2.0]), noise=0.25, spent=0.5)
+            learner.mean(1, np.array([1.0, -2.0]), total_weight=2, noise=0.25, spent=0.5)  # the third learner sent zeros
             learner.tell("done")
 
         parts = np.array([[0.6, 0.8], [0.0, -1.0], [30.0, 40.0]])
         with FakeLearner(script) as learner, contextlib.redirect_stderr(io.StringIO()):
             total = noisy_total(learner.path, "what", 2, Budget(1, 1e-6), lambda unit: parts if unit == "record" else None)
         np.testing.assert_allclose(given[0], 0.5 * np.array([1.2, 0.6]), rtol=1e-8)  # the third was longer than 1
-        np.testing.assert_allclose(total.sum, np.array([1.0, -2.0]) * 3 / 0.5)
-        self.assertEqual((total.noise, total.learners, total.spent, total.unit), (0.25 * 3 / 0.5, 3, 0.5, "record"))
+        np.testing.assert_allclose(total.sum, np.array([1.0, -2.0]) * 2 / 0.5)
+        self.assertEqual((total.noise, total.learners, total.spent, total.unit), (0.25 * 2 / 0.5, 2, 0.5, "record"))
+        self.assertTrue(total.said.endswith("; 1 more sent zeros, since their budget is spent"))
 
     def test_noise_that_is_not_known(self):
         def script(learner):

@@ -40,7 +40,8 @@ class Budget(NamedTuple):
 
 @dataclass(frozen=True)
 class Total:
-    """A sum over all learners. noise: standard deviation of the noise in each of its values; spent: epsilon of the own learner so far."""
+    """A sum over `learners`. zeros: further participants, which sent zeros since their budget is spent. noise: standard deviation of the noise
+    in each value; spent: epsilon of the own learner so far."""
 
     sum: np.ndarray
     noise: float
@@ -49,11 +50,13 @@ class Total:
     round: int
     delta: float
     spent: float | None
+    zeros: int = 0
 
     @property
     def said(self) -> str:
         spent = "not known" if self.spent is None else f"{self.spent:.4g}"
-        return f"hidden: one {self.unit}; epsilon spent so far: {spent}, at delta {self.delta:g}"
+        missing = f"; {self.zeros} more sent zeros, since their budget is spent" if self.zeros else ""
+        return f"hidden: one {self.unit}; epsilon spent so far: {spent}, at delta {self.delta:g}{missing}"
 
 
 def check_terms(terms: dp.Privacy | None, budget: Budget, units: Sequence[str]) -> dp.Privacy:
@@ -95,8 +98,10 @@ def noisy_total(path: str, question: str, size: int, budget: Budget, parts: Call
         group.check_participants()
         if not group.noise:
             raise Error(f"round {group.committed} is committed, but the learner was started again and no longer knows its noise: ask in another run")
-        scale = group.participants / terms.clip
-        return Total(mean[name] * scale, group.noise * scale, terms.unit, group.participants, group.committed, terms.delta, group.spent)
+        learners = group.total_weight  # all weights are 1, or 0 of those that sent zeros
+        scale = learners / terms.clip
+        return Total(mean[name] * scale, group.noise * scale, terms.unit, learners, group.committed, terms.delta, group.spent,
+                     group.participants - learners)
 
 
 def ratio(sums: np.ndarray, count: float, noise: float, what: str) -> tuple[np.ndarray, np.ndarray]:
