@@ -1,7 +1,6 @@
 #include "daemon/learner/budget.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "common/field/encoding.h"
 #include "daemon/application/application.h"
@@ -24,30 +23,12 @@ void sl_budget_open(struct sl_daemon *daemon)
 	sl_observe_spent(&daemon->observe, &daemon->budget.ledger);
 }
 
-static double real(uint64_t bits)
-{
-	double value;
-	memcpy(&value, &bits, sizeof value);
-	return value;
-}
-
-static struct sl_dp_terms terms_of(const struct sl_daemon *daemon, uint32_t learners)
-{
-	const struct sl_parameters *p = &daemon->core_config.parameters;
-	return (struct sl_dp_terms){.unit = (enum sl_dp_unit)p->dp_unit,
-				    .dimension = (double)p->n,
-				    .clip = real(p->dp_clip),
-				    .noise = real(p->dp_noise),
-				    .range = real(p->dp_range),
-				    .learners = learners,
-				    .colluding =
-					    p->tolerance < learners ? (uint32_t)p->tolerance : learners - 1};
-}
-
-/* Set what a round of all learners of the roster costs. Fewer have more noise each: they cost the same. */
+/* Set what a round of all learners of the roster costs. One of fewer learners, which each add more noise,
+ * costs the same. */
 static bool expect(const struct sl_daemon *daemon, struct sl_dp_round *round)
 {
-	const struct sl_dp_terms terms = terms_of(daemon, daemon->core_config.roster_size);
+	const struct sl_dp_terms terms =
+		sl_view_terms(&daemon->core_config.parameters, daemon->core_config.roster_size);
 	struct sl_dp_scale scale;
 	if (sl_dp_scale_choose(&terms, &scale) != SL_OK)
 		return false;
@@ -60,7 +41,7 @@ double sl_budget_noise(const struct sl_daemon *daemon, uint32_t learners, uint64
 	struct sl_dp_scale scale;
 	if (daemon->settings->dp == SL_DP_USE_OFF)
 		return 0;
-	const struct sl_dp_terms terms = terms_of(daemon, learners);
+	const struct sl_dp_terms terms = sl_view_terms(&daemon->core_config.parameters, learners);
 	return sl_dp_scale_choose(&terms, &scale) == SL_OK
 		       ? ldexp(scale.sigma_total, scale.step) / (double)total_weight
 		       : NAN;
@@ -76,7 +57,7 @@ static void log_spent(struct sl_daemon *daemon, enum sl_record_kind kind, sl_rou
 	sl_report_log_record(&daemon->observe, &record);
 }
 
-/* There is no round t for this learner. */
+/* End before round t: log it, and tell the application. */
 static void end_before(struct sl_daemon *daemon, sl_round t)
 {
 	daemon->budget.ended = true;

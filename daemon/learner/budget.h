@@ -1,10 +1,11 @@
-/* budget.h - whether a learner may spend what one more round costs (setting dp_epsilon), and what becomes of
- * it if not (dp_spent). What is spent is in the ledger (daemon/store/ledger.h).
+/* budget.h - the privacy budget of a learner (settings dp_epsilon, dp_spent). What is spent is in the ledger
+ * (daemon/store/ledger.h).
  *
- *   before a training   would a round of all learners exceed the budget? dp_spent: end: the run ends here
- *   before ENCODE       would this view exceed it? Then the learner sends zeros, whatever dp_spent says;
- *                       the run ends when all do
- *   PREPARED            the view is charged, unless zeros were sent
+ *   before a training   if a round of all learners would exceed the budget and dp_spent is `end`, this
+ *                       learner ends
+ *   before ENCODE       if the view would exceed it, as after an attempt that failed, the learner sends
+ * zeros, whatever dp_spent says; it ends when all do PREPARED            the view is charged, unless zeros
+ * were sent
  *
  * The ledger of the store belongs to the compute worker; the loop thread has a copy, as of the last PREPARED.
  */
@@ -17,25 +18,25 @@
 
 struct sl_daemon;
 
-/* Return true if attempt a of round t, which is like `round`, can be charged to the ledger without exceeding
- * the budget, or if there is none. */
+/* Return true if attempt a of round t, which costs `round`, can be charged to the ledger without exceeding
+ * the budget, or if there is no budget. */
 bool sl_budget_allows(const struct sl_settings *settings, const struct sl_ledger *ledger,
 		      uint32_t incarnation, sl_round t, sl_attempt a, const struct sl_dp_round *round);
 
-/* Loop thread: take over the ledger when the store is open, and show it. */
+/* Loop thread: copy the ledger when the store is open, and show it. */
 void sl_budget_open(struct sl_daemon *daemon);
 /* Loop thread, before the training of round t: end the run of this learner if it may not take part and
  * dp_spent: end. Return true if it ends. */
 bool sl_budget_ends(struct sl_daemon *daemon, sl_round t);
-/* Return the standard deviation of the noise in each coordinate of the mean of so many learners; 0: there is
- * no noise. */
+/* Return the standard deviation of the noise in each coordinate of the mean of a view of `learners`, of which
+ * `total_weight` did not send zeros; 0: there is no noise. */
 double sl_budget_noise(const struct sl_daemon *daemon, uint32_t learners, uint64_t total_weight);
 /* Worker, before ENCODE: set the weight 0 if `view` would exceed the budget; return true if so. */
 bool sl_budget_weigh(struct sl_daemon *daemon, const struct sl_view *view);
 /* Loop thread: log that zeros are sent in round t; once. */
 void sl_budget_zeros(struct sl_daemon *daemon, sl_round t);
-/* Loop thread: end the run of this learner if it sends zeros and, as an attempt failed that `report` is
- * about, all others do. */
+/* Loop thread: end the run of this learner if it sends zeros, and `report` says that an attempt failed
+ * because all did. */
 void sl_budget_failed(struct sl_daemon *daemon, const struct sl_report *report);
-/* Loop thread: take over the ledger after a record was written, and log what that charged. */
+/* Loop thread: copy the ledger after a record was written, and log what that charged. */
 void sl_budget_take(struct sl_daemon *daemon, const struct sl_ledger *ledger);
