@@ -299,22 +299,24 @@ static int check_privacy(const struct parse *parse, struct sl_error *error)
 		{!record && s->dp_sampling < 1, SL_ROW_dp_sampling, "dp_sampling needs dp: record"},
 		{on && !(s->dp_clip > 0), SL_ROW_dp, "dp needs dp_clip, the largest norm of what is hidden"},
 		{on && !(s->dp_delta > 0), SL_ROW_dp,
-		 "dp needs dp_delta, below one in the number of records (learner: of learners)"},
+		 "dp needs dp_delta, below one in the number of records, or of learners with dp: learner"},
 		{on && !(s->dp_noise > 0) && !(s->dp_epsilon > 0), SL_ROW_dp,
 		 "dp needs dp_epsilon, the budget, or dp_noise; `starling dp plan` shows what each leads to"},
 		{record && !sl_settings_has_application(s), SL_ROW_trainer,
 		 "dp: record needs trainer: application or exec, a program that clips each record"},
 		{on && s->encoding == SL_ENCODING_PAPER, SL_ROW_encoding, "dp needs encoding: weighted"},
 		{on && (s->weighting == SL_WEIGHTING_SAMPLES || s->max_weight > 1), SL_ROW_weighting,
-		 "dp needs equal weights: the sum of the samples would be told without noise"},
+		 "dp needs weighting: equal and max_weight: 1: the number of samples would be told without "
+		 "noise"},
 		{on && s->metrics == SL_METRICS_AGGREGATE, SL_ROW_metrics,
 		 "dp needs metrics: local: means of metrics would be told without noise"},
 		{on && s->decimals != SL_DECIMALS_AUTO, SL_ROW_decimals,
-		 "decimals have no place with dp: the noise decides the quantization step"},
+		 "dp excludes decimals: the noise decides the quantization step"},
 		{on && s->unsafe_dump_model, SL_ROW_unsafe_dump_model,
-		 "with dp there is no --verify and no unsafe_dump_model: nobody knows the noise of a mean"},
+		 "dp excludes --verify and unsafe_dump_model: no learner knows the noise of a mean"},
 		{on && s->privacy_check == SL_PRIVACY_WARN, SL_ROW_privacy_check,
-		 "dp needs privacy_check: enforce: else some could see one learner with its own noise alone"},
+		 "dp needs privacy_check: enforce: else others could see one learner with its own noise "
+		 "alone"},
 	};
 	for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
 		if (rules[i].wrong)

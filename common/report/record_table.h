@@ -324,18 +324,17 @@
 	X(CHARGED_FREELY, "charged", SL_INFO, "round attempt epsilon epsilon_unsampled delta budget",        \
 	  "round {round} attempt {attempt}: epsilon {epsilon.3} is spent, at delta {delta}")                 \
 	X(LEDGER_GAP, "ledger_gap", SL_WARN, "round attempt from to guessed",                                \
-	  "this learner has no record of rounds {from} to {to}: it was away before this start, or its "      \
-	  "state "                                                                                           \
-	  "folder was emptied, restored or set back; charges for what it may have done then: {guessed}")     \
+	  "this learner cannot show what it did in rounds {from} to {to}: it was away before this start, "   \
+	  "or its state folder was emptied, restored or set back; attempts charged for that: {guessed}")     \
 	X(BUDGET_SPENT, "budget_spent", SL_WARN, "round epsilon budget",                                     \
-	  "round {round} would exceed the budget of privacy, of which epsilon {epsilon.3} of {budget} is "   \
+	  "round {round} would exceed the privacy budget, of which epsilon {epsilon.3} of {budget} is "      \
 	  "spent: this learner ends after the last committed round")                                         \
 	X(BUDGET_ZEROS, "budget_zeros", SL_WARN, "round epsilon budget",                                     \
-	  "round {round} would exceed the budget of privacy, of which epsilon {epsilon.3} of {budget} is "   \
-	  "spent: this learner goes on with the weight 0, zeros and noise")                                  \
+	  "round {round} would exceed the privacy budget, of which epsilon {epsilon.3} of {budget} is "      \
+	  "spent: this learner goes on and sends zeros with noise")                                          \
 	X(FINISHED, "finished", SL_INFO, "rounds", "all rounds are committed")                               \
 	X(FINISHED_SPENT, "finished", SL_INFO, "rounds",                                                     \
-	  "this learner ends before the last round: its budget of privacy is spent")                         \
+	  "this learner ends before the last round: its privacy budget is spent")                            \
 	X(AGREED_END, "agreed_end", SL_INFO, "round",                                                        \
 	  "round {round} was the last one: the applications have agreed to stop")                            \
 	X(STOPPING, "stopping", SL_INFO, "", "{reason}")                                                     \

@@ -276,7 +276,7 @@ static void hear_end(struct sl_learner *l, struct sl_round_row *row, const struc
 	end_after(l->launch, row->round);
 }
 
-/* A learner ends, since its budget of privacy has no room for this round. */
+/* A learner ends: this round would exceed its privacy budget. */
 static void hear_spent(struct sl_learner *l, struct sl_round_row *row, const struct sl_record *record)
 {
 	if (!l->launch->spent)

@@ -101,7 +101,7 @@ int sl_launch_result(struct sl_launch *launch)
 	if (launch->asked != 0 && !launch->failed)
 		sl_progress_line(launch->progress, "stopped after round %u of %u %s", launch->rounds.most,
 				 launch->asked,
-				 launch->spent ? "for want of a budget of privacy" : "by agreement");
+				 launch->spent ? "as a privacy budget is spent" : "by agreement");
 	if (!launch->failed && launch->signal == 0)
 		say_idle(launch);
 	sl_progress_total(launch->progress, &launch->rounds, launch->handed,

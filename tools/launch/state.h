@@ -99,7 +99,7 @@ struct sl_launch {
 	uint32_t ripe;	   /* rounds that may be printed: with --verify, when their check has ended */
 	sl_round asked;	   /* rounds of the plan, if the applications have agreed to stop before; 0: they have
 			      not */
-	bool spent;	   /* .. or a learner has no budget of privacy for more */
+	bool spent;	   /* .. or the next round would exceed the privacy budget of a learner */
 	sl_round verified; /* last round that is exact by its dumped models */
 
 	uint32_t step;		     /* steps begun, from 1; 0: none yet */
