@@ -3,10 +3,10 @@
 
 #include "common/compute/workspace.h"
 
-/* Draw the keys, plan the noise and find the factor of the vector. Nothing without noise. base: B, or NULL.
- */
+/* Draw the keys, plan the noise and find the factor of the vector; do nothing in a view without noise.
+ * base: B, or NULL. */
 void sl_job_noise_open(struct sl_workspace *workspace, const struct sl_view *view, const void *base);
-/* Set what the encoding needs of it. */
+/* Set the factor and the dither of `encoding`. */
 void sl_job_noise_encoding(const struct sl_workspace *workspace, const struct sl_view *view,
 			   struct sl_encoding *encoding);
 /* Add the share of noise to the elements first .. first + count - 1 of the encoding. */

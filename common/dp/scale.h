@@ -18,15 +18,15 @@
 #define SL_DP_BETA 1e-16 /* probability that dither raises the norm above its bound: 1e-10 in 10^6 rounds */
 #define SL_DP_TAIL_SIGMAS 12.0 /* that a sum has room for: exceeded with probability 1e-32 */
 #define SL_DP_NORM_LEAST 0x1p9 /* with dither: it then adds 1 % to the norm of short vectors, too */
-/* Record: a coordinate of a learner's sum has at most so many steps, in vectors of d < SL_DP_SHORT
- * coordinates SL_DP_SHORT / d times as many, or so many clips if that is more. */
+/* Record: the range of a coordinate of a learner's sum is so many steps, SL_DP_SHORT / d times as many for
+ * d < SL_DP_SHORT, or so many clips, the larger one. */
 #define SL_DP_STEPS_MOST 0x1p24
 #define SL_DP_SHORT 0x1p12
 #define SL_DP_CLIPS_MOST 0x1p10
 
 enum sl_dp_unit {
 	SL_DP_RECORD,  /* a sum of clipped records, rounded with dither */
-	SL_DP_LEARNER, /* a clipped vector, rounded to the nearest integers and scaled to the norm again */
+	SL_DP_LEARNER, /* a vector that is scaled down so that its nearest integers keep the norm */
 };
 
 struct sl_dp_terms {
@@ -34,7 +34,7 @@ struct sl_dp_terms {
 	double dimension;   /* d, at least 1 */
 	double clip;	    /* above 0 */
 	double noise;	    /* z, above 0 */
-	double range;	    /* largest coordinate of a contribution; 0: as above, or the norm */
+	double range;	    /* largest coordinate of a contribution; 0: record: as above, learner: the norm */
 	uint32_t learners;  /* N of the view */
 	uint32_t colluding; /* c < N, the observer among them */
 };

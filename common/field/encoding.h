@@ -7,9 +7,9 @@
  *                                          the committed model, 2^e the range of the tensor, beyond which
  *                                          an update is cut
  *           ranges.h says what else a vector with limbs has.
- *           noisy                          floor(theta_l / step + u_l), u uniform, or rint(factor theta_l /
- * step), cut to `most`; zeros if m is 0. theta_l - B_l in place of theta_l where updates are summed. m is 0
- * or 1, and the caller adds noise
+ *           noisy                          floor(v_l / step + u_l), u uniform, or rint(factor v_l / step);
+ *                                          v: theta, or theta - B where updates are summed. Cut to `most`;
+ *                                          zeros if m, which is 0 or 1, is 0. The caller adds the noise.
  *
  * paper:    x_l = trunc(10^decimals * w * theta_l) mod p from the exact rational w = m / m_total (the
  *           paper's), x_n = 0; int64 and limbs are refused.

@@ -44,7 +44,7 @@ struct sl_view {
 	struct sl_field field;		 /* p resolved */
 	uint32_t fraction;		 /* g of §8.2 */
 	struct sl_encoding encoding;
-	struct sl_dp_scale scale; /* with noise; also in steps of the encoding */
+	struct sl_dp_scale scale; /* with noise */
 	enum sl_sharing_kind sharing;
 	uint64_t max_weight;	 /* m_i <= max_weight */
 	uint64_t elements;	 /* n + 1, and what the ranges take (common/field/ranges.h) */
@@ -172,9 +172,9 @@ bool sl_view_has_base(const struct sl_view *view);
 /* Fill encoding, scale, sharing, weights and sizes from view->agreed, view->previous and view->n. layout: of
  * the model. With noise, encoding.noisy.most is 0 if there is no scale: then no modulus is large enough. */
 void sl_view_set_encoding(struct sl_view *view, const struct sl_layout *layout);
-/* Return what the noise of a view of so many learners follows from; values are noisy. */
+/* Return the terms of the noise of a view of so many learners; values are noisy. */
 struct sl_dp_terms sl_view_terms(const struct sl_parameters *parameters, uint32_t learners);
-/* Return the round of a view with noise as it is charged. `sampled`: see sl_dp_scale_round. */
+/* Return what a view with noise is charged. `sampled`: see sl_dp_scale_round. */
 struct sl_dp_round sl_view_charge(const struct sl_view *view, double sampled);
 /* Choose engine and steps by view->costs, and the chunks of the States. */
 void sl_view_set_engine(struct sl_view *view);
