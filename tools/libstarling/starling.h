@@ -63,9 +63,9 @@ struct starling {
 	double clip;	       /* Euclidean norm; with STARLING_UPDATE, that of the change to the last mean */
 	double sampling;       /* probability with which a record is in a round; 1: each is */
 	double delta, epsilon; /* budget; epsilon 0: none */
-	double noise_of_clip;  /* standard deviation of the noise of a sum, divided by `clip` */
-	double noise;	       /* the same of the mean `committed`, in each coordinate; NaN: not known */
-	double spent;	       /* epsilon so far; NaN: not known, or no bound */
+	double noise_of_clip;  /* noise multiplier: see dp_noise in starling-dp(7) */
+	double noise; /* standard deviation in each coordinate of the mean `committed`; NaN: not known */
+	double spent; /* epsilon so far; NaN: not known, or no bound */
 };
 /* Return a handle that joins the learner on socket `path` (NULL: $STARLING_SOCKET), and joins it again
  * whenever it is restarted. NULL: out of memory; any other error is the first event. `metrics`: names ended

@@ -5,9 +5,10 @@
     python3 tools/python/examples/dp_breast_cancer.py --central   # the same by one party that has the data of all
     python3 tools/python/examples/dp_breast_cancer.py --local     # each clinic adds all of the noise by itself, then they average
 
-The data are the breast-cancer set that scikit-learn ships, 569 patients with 30 columns, two classes; or --data FILE, its breast_cancer.csv. A fifth is held out,
+The data are the breast-cancer set that scikit-learn ships, 569 patients with 30 columns, two classes; or its
+file breast_cancer.csv, with --data FILE. A fifth is held out,
 the clinics have the rest in order of the first column. In each round, a clinic adds up the gradients of its patients, each clipped to
-the norm C, and all take a step along the sum: dp_clip is the learning rate, 4, times C / 45.5, the patients of a clinic.
+the norm C, and all take a step along the sum: dp_clip is the learning rate, 4, times C, divided by 45.5, the patients of a clinic on average.
 
 Columns are scaled by constants that were known before: means of the data would tell something of a patient.
 """

@@ -5,8 +5,8 @@
     python3 tools/python/examples/dp_mnist.py --data DIR --central NOISE    # the same by one party that has all images
     python3 tools/python/examples/dp_mnist.py --data DIR --local NOISE      # each learner adds all of the noise by itself, then they average
 
-DIR holds *-images-idx3-ubyte.gz and *-labels-idx1-ubyte.gz of MNIST, of 9,000 training images; every tenth of all is held out. With another number of images, dp_clip is the
-learning rate, 64, times C / (0.1 times the images of a learner). NOISE is the multiplier that `starling dp plan` tells for these numbers, or
+DIR holds one pair of files of MNIST, *-images-idx3-ubyte.gz and *-labels-idx1-ubyte.gz. dp_clip is chosen for 10,000 images, such as t10k-*, of which every tenth is held
+out: it is the learning rate, 64, times C / (0.1 times the 900 images of a learner). NOISE is the multiplier that `starling dp plan` tells for these numbers, or
 that the learners print.
 
 In each round, a learner takes each of its images with probability 0.1, adds up the gradients of these, each clipped to the norm C, and all

@@ -13,7 +13,7 @@ The setting is `dp: record`. Each record may change what the program hands over 
 tensors together. Nothing but the program can see to that; these functions do. Noise is added to the sum of all learners, so that the mean hides
 each record: starling-dp(7). `dp: learner` needs no function of this module: the learner scales the change of its model down.
 
-The mean divides by the number of learners, not by that of the records. So `descend` is a step with the learning rate
+The mean divides by the number of learners that contribute, not by that of the records. So `descend` is a step with the learning rate
 
     group.dp.clip / C * (records that a learner takes in a round)
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from starling.group import Group
 
 # Clipped values are multiples of 2^-GRID_BITS C, the same for all data, so that sums of up to 2^21 records are exact in a double:
-# else rounding would change other coordinates when a record is left out. They are rounded towards 0, which raises no norm.
+# otherwise the sum would round differently without a record. They are rounded towards 0, which raises no norm.
 GRID_BITS = 32
 SHORTER = 1 - 2.0**-40  # of clipped records: for the rounding of their norms
 # Of the scaled sum: for the rounding of a float64 model plus a sum to a float64, whose norm is that of the model times 2^-51 at most.
@@ -50,9 +50,9 @@ RECORDS = 256  # whose gradients are computed at a time
 class Privacy:
     """The terms of differential privacy of a run, as its settings state them.
 
-    unit: "record" or "learner": what is hidden. clip: the largest norm of what it adds. noise: standard deviation of the noise of the
-    sum in each coordinate, divided by clip. sampling: probability with which a record is taken in a round. delta, epsilon: the budget;
-    epsilon None: none."""
+    unit: "record" or "learner": what is hidden. clip: the largest norm of what it adds. noise: standard deviation of the noise in each
+    coordinate of the sum, divided by clip, without the shares of learners that may collude. sampling: probability with which a record is
+    taken in a round. delta, epsilon: the budget; epsilon None: none."""
 
     unit: str
     clip: float
@@ -67,10 +67,10 @@ def _phi(x: float) -> float:
 
 
 def epsilon(noise: float, delta: float, rounds: int = 1) -> float:
-    """Return the epsilon that so many rounds spend at `delta`, without sampling: `noise` is the standard deviation of the sum's noise in clips.
+    """Return the epsilon that so many rounds spend at `delta`, without sampling; infinite without noise. noise: as in Privacy.
 
-    It is that of Gaussian noise (Dong, Roth, Su, 1905.02383, corollary 2.13). What a learner has spent, in group.spent, has the bounds of the
-    noise that is there, and the sampling. Infinite without noise."""
+    It is that of Gaussian noise (Dong, Roth, Su, 1905.02383, corollary 2.13). group.spent is what the learner has spent: with its sampling, and a
+    little more for noise of integers."""
     if not noise > 0:
         return math.inf
     mu = math.sqrt(rounds) / noise
@@ -124,7 +124,7 @@ def clipped_sum(per_record: Any, C: float) -> Any:
     `per_record`: an array of shape (records, ...), or any nesting of dicts, lists, tuples and dataclasses of such arrays. A record's
     vector has its parts in all of them, and its norm is the Euclidean one over all parts. The result has the same structure, with
     float64 arrays of shape (...). To leave out one record changes it by a vector of norm C at most, exactly.
-    ValueError: a value is not finite, also of one record (it is not left out: what is wrong with it is to be found at its site).
+    ValueError: a value of a record is not finite. Such a record is not left out.
 
     With `values="model"` and C = group.dp.clip, this sum is what `mean` takes; else see `descend`."""
     if not (C > 0 and math.isfinite(C)):
@@ -150,8 +150,8 @@ def clipped_sum(per_record: Any, C: float) -> Any:
 def sample(records: int, probability: float, random: np.random.Generator | None = None) -> np.ndarray:
     """Return the numbers, from 0, of the records of this round: each is taken with this probability, by itself (Poisson sampling).
 
-    There may be none: their sum is 0, and is handed over. The setting dp_sampling counts on this way to choose; batches of a shuffled
-    order are another one. Keep to yourself what is drawn, also its number."""
+    There may be none; then hand over their sum, 0. The setting dp_sampling stands for this way to choose, not for batches of a shuffled order.
+    Do not tell others which records are drawn, nor how many."""
     if not 0 < probability <= 1:
         raise ValueError(f"a probability is above 0 and at most 1, not {probability}")
     return np.flatnonzero((random or np.random.default_rng()).random(records) < probability)

@@ -29,7 +29,7 @@ open_sums <- function(path, question) {
   if (!is.na(starling_status(group)$dp)) {
     starling_leave(group)
     stop("this learner adds noise (setting dp), and this function needs exact sums. Nothing was shared. ",
-         "Use a run with dp: off, or `starling stats` with --range", call. = FALSE)
+         "Use a run with dp: off, or `starling stats describe` or `crosstab` with --epsilon and --delta", call. = FALSE)
   }
   group
 }
