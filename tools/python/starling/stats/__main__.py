@@ -144,7 +144,7 @@ def parser() -> command.Parser:
     add("--small", metavar="N", type=int, default=SMALL, help="refuse counts of fewer rows (%(default)s)")
     add("--merge", dest="cells", action="store_const", const="merge", default="refuse", help="of tables: merge categories with small counts")
     add = p.add_argument_group("differential privacy of describe and crosstab, the same at all sites").add_argument
-    add("--epsilon", metavar="E", type=float, help="one round with noise, which spends at most this epsilon; the learners have dp: record")
+    add("--epsilon", metavar="E", type=float, help="one round with noise, which spends at most this epsilon; the learners need dp: record and rounds: 1")
     add("--delta", metavar="D", type=float, help="with this delta")
     add("--range", metavar="NAME=LOW,HIGH", type=_range, action="append", default=[], help="of describe: values outside count as its ends")
     add = p.add_argument_group("this site").add_argument

@@ -27,9 +27,9 @@ ABOUT = dict(zip(KINDS, (
     ("Count how many values of all learners fall into each bin. Values outside the bins are counted below and above them.",
      "histogram --bins 0,10,20,30 --local 5 17 25 31", "histogram --bins 0,18,65 --csv patients.csv --column age"))))
 END = """
-Each learner gives its own numbers to its own starlingd (trainer: application), and all get the same exact result. No learner
-sees the numbers of another one. The question must be the same everywhere: command, --column, categories, bins. Missing values of
-a file are skipped. The result goes to standard output; the numbers of learners and rows, to standard error.
+Each learner gives its own numbers to its own starlingd (trainer: application), and all get the same result, exact without
+--epsilon. No learner sees the numbers of another one. The question must be the same everywhere: command, --column, categories,
+bins. Missing values of a file are skipped. The result goes to standard output; the numbers of learners and rows, to standard error.
 Exit status: 0 the result is printed; 1 the round failed; 2 wrong usage or input. See starling-mean(1)."""
 
 
