@@ -34,7 +34,7 @@
 	X(steps, "exchanges of the engine")                                                                  \
 	X(tolerance, "further participants that may be lost for good once all are Ready; null: no view")     \
 	X(atom, "learners of the smallest atom: so many hide each other in the last sums; null: no view")    \
-	X(dp, "object: what it has spent of its privacy; null: dp is off")                                   \
+	X(dp, "object: what it has spent of its privacy budget; null: dp is off")                            \
 	X(rounded, "tensors of its last trained model that were rounded to 0 as a whole")                    \
 	X(committed, "last committed round; 0: none")                                                        \
 	X(last_commit, "object: that round")                                                                 \
