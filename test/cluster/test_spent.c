@@ -202,7 +202,7 @@ static void expect_end(struct cluster *c, const char *mode, int zeros)
 		 "--set quorum=all --set dp_spent=%s",
 		 mode);
 	cluster_launch(c, arguments);
-	expect_outcome(c, 0, "stopped after round 4 of 6 for want of a budget of privacy", "");
+	expect_outcome(c, 0, "stopped after round 4 of 6 as a privacy budget is spent", "");
 	for (uint32_t i = 1; i <= N; i++) {
 		assert_int_equal(told(c, i).charges, 4);
 		assert_true(told(c, i).epsilon > 4.5 && told(c, i).epsilon <= 5);

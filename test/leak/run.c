@@ -10,7 +10,8 @@
 #define SIGMA 4u
 #define UNIT 1e-4 /* a model of one unit is encoded as 1 */
 #define NOISY_UNIT 1.0
-#define NOISY_CLIP 4.0 /* a step is 1 for one float, 1/2 for two to four */
+#define NOISY_CLIP 512.0 /* a step is 1 for a few floats */
+#define NOISY_RANGE 1e5	 /* so that RUN_FIELD has room */
 #define NOISY_NOISE 3.0
 
 static struct run *run_of(struct sl_sim *sim)
@@ -213,11 +214,12 @@ static bool hear(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *
 
 static void set_noise(struct sl_parameters *p)
 {
-	double clip = NOISY_CLIP, noise = NOISY_NOISE;
+	double clip = NOISY_CLIP, noise = NOISY_NOISE, range = NOISY_RANGE;
 	p->values = SL_VALUES_NOISY;
 	p->dp_unit = SL_DP_RECORD;
 	memcpy(&p->dp_clip, &clip, sizeof clip);
 	memcpy(&p->dp_noise, &noise, sizeof noise);
+	memcpy(&p->dp_range, &range, sizeof range);
 }
 
 static struct sl_sim *build(struct run *run)
