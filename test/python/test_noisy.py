@@ -106,6 +106,7 @@ class Questions(Refusing):
         self.refused("--range is for --epsilon", run, "1", "--range", "0", "1")
         self.refused("the lower one first", run, "1", "--epsilon", "1", "--delta", "1e-6", "--range", "1", "-1")
         self.refused("the lower one first", run, "1", "--epsilon", "1", "--delta", "1e-6", "--range", "0", "nan")
+        self.refused("wider than numbers can be", run, "1", "--epsilon", "1", "--delta", "1e-6", "--range", "-1e308", "1e308")
         self.refused("epsilon is a number above 0", run, "yes", "--categories", "yes,no", "--epsilon", "0", "--delta", "1e-6", kind="count")
         self.refused("epsilon is a number above 0", run, "1", "--epsilon", "nan", "--delta", "1e-6", "--range", "0", "1")
         said = io.StringIO()
@@ -143,6 +144,33 @@ class Terms(Refusing):
         np.testing.assert_allclose(total.sum, np.array([1.0, -2.0]) * 2 / 0.5)
         self.assertEqual((total.noise, total.learners, total.spent, total.unit), (0.25 * 2 / 0.5, 2, 0.5, "record"))
         self.assertTrue(total.said.endswith("; 1 more sent zeros, since their budget is spent"))
+
+    def test_a_sum_that_rounding_leaves_alone(self):
+        given = []
+
+        def script(learner):
+            learner.settings = {"dp": {**TERMS, "clip": 0.3}}
+            learner.accept()
+            learner.train(1, 0)
+            learner.hear("trained")
+            given.append(learner.up.copy())
+            learner.mean(1, np.array([1.0, -2.0]), noise=0.25, spent=0.5)
+            learner.tell("done")
+
+        parts = random.normal(size=(1000, 2)) / 10
+        with FakeLearner(script) as learner, contextlib.redirect_stderr(io.StringIO()):
+            noisy_total(learner.path, "what", 2, Budget(1, 1e-6), lambda unit: parts)
+        self.assertEqual(list(given[0] % 2.0**(-2 - dp.GRID_BITS)), [0, 0])
+
+    def test_more_records_than_delta_allows(self):
+        def script(learner):
+            learner.settings = {"dp": TERMS}
+            learner.accept()
+            learner.train(1, 0)
+
+        with FakeLearner(script) as learner, contextlib.redirect_stderr(io.StringIO()):
+            self.refused("below one in the number of records, and 1000000 rows: one could be told whole", noisy_total, learner.path, "what", 1,
+                         Budget(1, 1e-6), lambda unit: np.zeros((10**6, 1)))
 
     def test_noise_that_is_not_known(self):
         def script(learner):

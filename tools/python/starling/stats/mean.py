@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import re
 import sys
 from typing import Any
@@ -111,6 +112,8 @@ def check_privacy(kind: str, o: argparse.Namespace) -> None:
         o.range = tuple(float(word) if word is not None else float("nan") for word in plain)
         if not o.range[0] < o.range[1]:
             raise InputError("--range has two numbers, the lower one first")
+        if not math.isfinite(o.range[1] - o.range[0]):
+            raise InputError("--range is wider than numbers can be: choose a narrower one")
 
 
 # ---- inputs ----

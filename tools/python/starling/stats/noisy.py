@@ -85,7 +85,11 @@ def noisy_total(path: str, question: str, size: int, budget: Budget, parts: Call
     with Member(path, model, values="model") as group:
         group.told = told
         terms = check_terms(group.dp, budget, units)
-        total = dp.clipped_sum(parts(terms.unit), 1.0) * terms.clip
+        rows = parts(terms.unit)
+        if terms.unit == "record" and terms.delta * len(rows) >= 1:
+            raise InputError(f"this learner has dp_delta: {terms.delta:g}, which must be below one in the number of records, and {len(rows)} rows: one "
+                             "could be told whole")
+        total = dp.clipped_sum(rows * terms.clip, terms.clip)  # exact, and the sum times clip would not be
         rounds = iter(group)
         t = next(rounds, None)
         if t is None and group.committed == 0:
