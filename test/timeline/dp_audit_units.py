@@ -198,6 +198,13 @@ class DpAudit(unittest.TestCase):
 		self.assertIn('No log: learner 3.', out)
 		self.assertIn('Each learner was charged for each committed round that it took part in.', out)
 
+	def test_a_gap_has_the_charges_of_a_log_that_was_set_back(self):
+		for begin, place, found in ((2, (3, 1), 0), (2, (2, 3), 0), (3, (3, 1), 1), (1, (2, 2), 1)):
+			logs = run_of()
+			without(logs, 1, 'charged', (2, 2))
+			logs[1].append(record(1, place, 'ledger_gap', **{'from': begin, 'to': place[0], 'guessed': 1}))
+			self.assertEqual(self.kinds(logs), [('no_charge', 1, 2, 2)] * found)
+
 	def test_a_run_without_dp_is_no_run_to_audit(self):
 		logs = {own: [one for one in records if one['event'] != 'charged'] for own, records in run_of().items()}
 		status, out, err = self.audit(logs, roster='settings:\n  dp: "off"\n')

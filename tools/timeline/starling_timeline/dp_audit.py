@@ -68,6 +68,7 @@ class Account:
     lowered: list[tuple[Place, float, float]] = field(default_factory=list)  # epsilon before and after
     last: Optional[Charge] = None
     guessed: int = 0  # attempts that were charged without a record of them
+    gaps: list[tuple[int, Place]] = field(default_factory=list)  # round from which on they were, and the attempt before which
     spent: list[int] = field(default_factory=list)  # rounds in which its budget was found spent
     took_part: set[Place] = field(default_factory=set)
     ledger: Optional[dict] = None  # of a learner that runs
@@ -82,6 +83,10 @@ class Account:
         """Return true if its budget was spent in round `t`: the last such record has no charge of a later round after it, up to `t`."""
         spent = [s for s in self.spent if s <= t]
         return bool(spent) and not any(spent[-1] < charged <= t for charged, _ in self.charges)
+
+    def in_gap(self, place: Place) -> bool:
+        """Return true if the attempt was charged without a record of it: its log was set back, too."""
+        return any(begin <= place[0] and place < end for begin, end in self.gaps)
 
     def epsilon(self, sampled: bool) -> float:
         """Return epsilon at the end of the log; 0: no charge."""
@@ -113,6 +118,7 @@ class Audit:
             account.charge(place, Charge.read(record))
         elif event == "ledger_gap":
             account.guessed += whole(record, "guessed")
+            account.gaps.append((whole(record, "from"), place))
         elif event in ("budget_spent", "budget_zeros"):
             account.spent.append(place[0])
 
@@ -152,7 +158,7 @@ def finding(account: Account, kind: str, place: Place, sentence: str) -> dict:
 
 def uncharged(account: Account) -> list[dict]:
     return [finding(account, "no_charge", (t, a), f"took part in round {t}, which attempt {a} committed, and was not charged for it")
-            for t, a in sorted(account.took_part - set(account.charges)) if not account.sends_zeros(t)]
+            for t, a in sorted(account.took_part - set(account.charges)) if not account.sends_zeros(t) and not account.in_gap((t, a))]
 
 
 def lowered(account: Account) -> list[dict]:
