@@ -43,8 +43,9 @@ int sl_settings_size(const struct sl_settings *settings, uint32_t roster_size, s
 		return SL_OK;
 	return sl_err_set(error, SL_ERR_REFUSED,
 			  "%s: %u learners are too few for tolerance: %u, since %u colluding ones could "
-			  "subtract their models from the mean; it takes %u learners, or privacy_check: warn",
-			  settings->roster, roster_size, c, c, c + 2);
+			  "subtract their models from the mean; it takes %u learners%s",
+			  settings->roster, roster_size, c, c, c + 2,
+			  settings->dp == SL_DP_USE_OFF ? ", or privacy_check: warn" : "");
 }
 
 static bool has_decimals(const struct sl_settings *settings)

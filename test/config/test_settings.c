@@ -660,6 +660,10 @@ TEST(a_roster_may_be_too_small)
 	assert_int_equal(sl_settings_assign(NULL, 0, &s, &error), SL_OK);
 	assert_int_equal(sl_settings_size(&s, 3, &error), SL_OK);
 	assert_int_equal(sl_settings_size(&s, 2, &error), SL_ERR_REFUSED);
+	assert_non_null(strstr(error.text, "it takes 3 learners, or privacy_check: warn"));
+	s.dp = SL_DP_USE_RECORD; /* refuses privacy_check: warn */
+	assert_int_equal(sl_settings_size(&s, 2, &error), SL_ERR_REFUSED);
+	assert_null(strstr(error.text, "warn"));
 	assert_int_equal(sl_settings_assign(&warn, 1, &s, &error), SL_OK);
 	assert_int_equal(sl_settings_size(&s, 2, &error), SL_OK);
 }

@@ -33,6 +33,12 @@ static int check_step(struct check *check, uint32_t step, struct sl_progress *pr
 	return SL_OK;
 }
 
+/* Return `text`, which names a remedy that dp does not allow. */
+static const char *waives(const struct sl_plan *plan, const char *text)
+{
+	return plan->settings.dp == SL_DP_USE_OFF ? text : "";
+}
+
 static int conclude(const struct check *check, struct sl_progress *progress, struct sl_error *error)
 {
 	const struct sl_plan *plan = check->plan;
@@ -45,9 +51,9 @@ static int conclude(const struct check *check, struct sl_progress *progress, str
 		return SL_OK;
 	return sl_err_set(error, SL_ERR_REFUSED,
 			  "no step of %s tolerates %u colluding learner%s, so every round would be refused: "
-			  "add links with starling "
-			  "topology augment, or share all the same with --set privacy_check=warn",
-			  plan->topology, c, c == 1 ? "" : "s");
+			  "add links with starling topology augment%s",
+			  plan->topology, c, c == 1 ? "" : "s",
+			  waives(plan, ", or share all the same with --set privacy_check=warn"));
 }
 
 static int refuse_few(const struct sl_plan *plan, struct sl_error *error)
@@ -58,7 +64,8 @@ static int refuse_few(const struct sl_plan *plan, struct sl_error *error)
 	if (plan->settings.privacy_check == SL_PRIVACY_WARN)
 		return SL_OK;
 	sl_privacy_text(&few, why, sizeof why);
-	return sl_err_set(error, SL_ERR_REFUSED, "%s; --set privacy_check=warn shares all the same", why);
+	return sl_err_set(error, SL_ERR_REFUSED, "%s%s", why,
+			  waives(plan, "; --set privacy_check=warn shares all the same"));
 }
 
 int sl_launch_privacy_check(struct sl_plan *plan, struct sl_progress *progress, struct sl_error *error)
