@@ -50,6 +50,13 @@ class Metrics(unittest.TestCase):
         with FakeLearner(script) as learner:
             starling.join(1.0, learner.path, metrics=["loss"]).close()
 
+        def noisy(learner):
+            learner.settings = {"dp": {"unit": "learner", "clip": 0.5, "noise": 10.0, "sampling": 1.0, "delta": 1e-6, "epsilon": 1.0}}
+            script(learner)
+
+        with FakeLearner(noisy) as learner, self.assertRaisesRegex(starling.Error, "with dp there is no join\\(stop"):
+            starling.join(1.0, learner.path, stop=True)
+
 
 class Names(unittest.TestCase):
     def test_a_prefix_of_all_names(self):

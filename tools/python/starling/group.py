@@ -25,6 +25,7 @@ PREFIXES = {"module.": "DataParallel", "_orig_mod.": "torch.compile"}  # of name
 STOP = "stop"  # the metric by which `stop` is agreed on
 NO_STOP = ("join(stop=...) needs the setting metrics: aggregate at all learners: --set metrics=aggregate of `starling launch`, "
            'metrics="aggregate" of starling.local, or a line of starlingd.yaml')
+DP_NO_STOP = "with dp there is no join(stop=...): what the learners agree on would be a mean without noise"
 NAMED = 3  # the most tensors of integers that a message names
 TERMS = ("unit", "clip", "noise", "sampling", "delta", "epsilon")  # of differential privacy, in `joined`
 
@@ -242,7 +243,7 @@ class Group:
         if answer["type"] != "joined":
             raise Error(answer.get("text", "the learner refused the application"))
         if self._rule and not answer.get("averages_metrics", True):
-            raise Error(NO_STOP)
+            raise Error(DP_NO_STOP if answer.get("dp") else NO_STOP)
         self.learner, self.learners, self.rounds = answer["learner"], answer["learners"], answer["rounds"]
         self._weighted = answer["weighted"]
         self.decimals, self.clipping_range = answer.get("decimals"), answer.get("clipping_range")
