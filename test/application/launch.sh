@@ -570,6 +570,21 @@ wait $launcher || status=$?
 has out '2 of 2 rounds, all the same'
 ! grep -q 'to continue' out || fail "a run of all rounds is to be continued"
 
+# The privacy budget has room for two rounds. A run that is resumed then ends at once, though its learners may end
+# before the launcher hears them, and before their programs have joined.
+cat >noisy.py <<'END'
+import numpy as np
+import starling
+with starling.join({"w": np.zeros(2)}) as group:
+    for t in group:
+        group.mean({"w": np.ones(2)})
+END
+run 0 --rounds 5 --set dp=learner --set dp_clip=1 --set dp_noise=2 --set dp_epsilon=1.6 --set dp_delta=0.01 -- "$python" noisy.py
+grep -q '^stopped after round 2 of 5 as a privacy budget is spent$' out || fail "not two rounds: $(cat out)"
+ends 1 launch --resume run -- "$python" noisy.py
+grep -q '^stopped after round 2 of 5 as a privacy budget is spent$' out || fail "the spent budget is not told: $(cat out err)"
+! grep -q 'again' out err || fail "a learner without a budget is started again"
+
 # The variables of an outer learner are replaced.
 rm -f child-*
 STARLING_LEARNER=9 run 1 -- sh -c '(trap "" TERM; exec sleep 1000) & touch child-$!; env | grep STARLING_LEARNER=; exit 3'

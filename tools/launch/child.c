@@ -169,6 +169,7 @@ struct wanted {
 	enum sl_level least;
 	enum sl_record_kind kind; /* SL_RECORD_COUNT: any */
 	char *text;
+	sl_round round;
 };
 
 static void keep_text(void *context, const struct sl_record *record)
@@ -179,17 +180,31 @@ static void keep_text(void *context, const struct sl_record *record)
 		return;
 	free(wanted->text);
 	wanted->text = strdup(record->text != NULL ? record->text : "(without a text)");
+	wanted->round = (sl_round)record->round;
 }
 
-/* Return the sentence of the last record of at least this level that the present start of a learner has
- * logged, malloced; NULL: there is none. */
-static char *last_text(const struct sl_learner *l, enum sl_level least, enum sl_record_kind kind)
+/* Find the last record of at least this level that the present start of a learner has logged. Return its
+ * sentence, malloced, and its round; NULL: there is none. */
+static char *last_record(const struct sl_learner *l, enum sl_level least, enum sl_record_kind kind,
+			 sl_round *round)
 {
-	struct wanted wanted = {least, kind, NULL};
+	struct wanted wanted = {.least = least, .kind = kind};
 	char path[PATH_MAX];
 	sl_run_folder_path(&l->launch->plan->folder, l->index, "log.jsonl", path);
 	sl_log_end_read(path, l->log_from, TAIL_BYTES, keep_text, &wanted);
+	*round = wanted.round;
 	return wanted.text;
+}
+
+static char *last_text(const struct sl_learner *l, enum sl_level least, enum sl_record_kind kind)
+{
+	sl_round round;
+	return last_record(l, least, kind, &round);
+}
+
+char *sl_child_spent(const struct sl_learner *learner, sl_round *round)
+{
+	return last_record(learner, SL_WARN, SL_RECORD_BUDGET_SPENT, round);
 }
 
 /* "learner-03 (3) was killed by SIGKILL in round 4" */

@@ -348,7 +348,8 @@ void sl_commands_end_late(struct sl_commands *commands, int signal)
 		struct command *c = &commands->items[i];
 		const struct sl_launch *launch = commands->launch;
 		const struct sl_learner *l = &launch->learners[c->index];
-		bool late = l->committed < launch->rounds.most, dropped = launch->spent && !l->spent;
+		bool late = l->committed < launch->rounds.most,
+		     dropped = launch->spent && (!l->spent || launch->handed == launch->rounds.first);
 		if (!c->running || (!late && !dropped))
 			continue;
 		c->late |= late;

@@ -16,8 +16,8 @@ int sl_commands_open(struct sl_commands **commands, struct sl_launch *launch, st
 void sl_commands_tick(struct sl_commands *commands, uint64_t now);
 /* Send `signal` to the process group of each COMMAND that runs. */
 void sl_commands_kill(struct sl_commands *commands, int signal);
-/* Send `signal` to the commands of learners without the last round, or that were asked to end for want of the
- * budget of another one: nothing will come for them any more. */
+/* Send `signal` to the commands of learners without the last round, or that ended with the budget of another
+ * one, or with their own before a round of this launch: nothing will come for them any more. */
 void sl_commands_end_late(struct sl_commands *commands, int signal);
 /* Print which commands run, though no round follows. */
 void sl_commands_say_running(const struct sl_commands *commands);

@@ -276,13 +276,19 @@ static void hear_end(struct sl_learner *l, struct sl_round_row *row, const struc
 	end_after(l->launch, row->round);
 }
 
+void sl_records_spent(struct sl_learner *l, sl_round t, const char *text)
+{
+	l->spent = true;
+	if (!l->launch->spent)
+		sl_progress_line(l->launch->progress, "%s (%u): %s", l->name, l->index + 1, text);
+	l->launch->spent = true;
+	end_after(l->launch, t - 1);
+}
+
 /* A learner ends: this round would exceed its privacy budget. */
 static void hear_spent(struct sl_learner *l, struct sl_round_row *row, const struct sl_record *record)
 {
-	if (!l->launch->spent)
-		sl_progress_line(l->launch->progress, "%s (%u): %s", l->name, l->index + 1, record->text);
-	l->launch->spent = true;
-	end_after(l->launch, row->round - 1);
+	sl_records_spent(l, row->round, record->text);
 }
 
 static const struct {

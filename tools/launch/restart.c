@@ -2,6 +2,7 @@
  * after growing pauses. A learner that dies too often, or never comes up, ends the run. Kills of --chaos do
  * not count. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tools/launch/state.h"
@@ -81,6 +82,18 @@ static bool start_again(struct sl_learner *learner, char *why, size_t size)
 	return true;
 }
 
+/* Return true if the learner has ended with its privacy budget: it may have done so before it was connected.
+ */
+static bool has_spent(struct sl_learner *learner)
+{
+	sl_round round;
+	char *text = sl_child_spent(learner, &round);
+	if (text != NULL && round > 0)
+		sl_records_spent(learner, round, text);
+	free(text);
+	return text != NULL && round > 0;
+}
+
 /* Start a learner again, or fail the run, if it has ended early and all its records are read. */
 static void judge(struct sl_learner *learner)
 {
@@ -93,6 +106,8 @@ static void judge(struct sl_learner *learner)
 	if (!learner->exited || !heard_out || in_order || learner->judged || launch->ending)
 		return;
 	learner->judged = true;
+	if (learner->exit_status == 0 && learner->exit_signal == 0 && has_spent(learner))
+		return;
 	if (learner->lost) {
 		sl_child_explain(learner, false, text, sizeof text);
 		sl_progress_line(launch->progress, "lost for good: %s", text);

@@ -139,6 +139,9 @@ void sl_child_program(char program[static PATH_MAX]);
 void sl_child_explain(const struct sl_learner *learner, bool lines, char *text, size_t size);
 /* Return the text of its last warning about the command of trainer: exec, malloced; NULL: none. */
 char *sl_child_command_warning(const struct sl_learner *learner);
+/* Return what the learner has logged of the end of its privacy budget since its start, malloced, and before
+ * which round it ended; NULL: nothing. */
+char *sl_child_spent(const struct sl_learner *learner, sl_round *round);
 void sl_child_kill_all(struct sl_launch *launch, int signal);
 
 /* restart.c: deaths and new starts */
@@ -162,6 +165,7 @@ json_t *sl_chaos_json(const struct sl_launch *launch);
 
 /* records.c: records and replies of the learners */
 extern const struct sl_control_client_events sl_records_events;
+void sl_records_spent(struct sl_learner *l, sl_round t, const char *text); /* it ends before round t */
 
 /* rows.c: which rounds are shown */
 bool sl_rows_pending(const struct sl_launch *launch); /* some learner has committed the next one */
