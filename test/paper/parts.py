@@ -181,6 +181,7 @@ class Files(unittest.TestCase):
 
 	def folder(self, text):
 		folder = Folder(self.path)
+		folder.make()
 		folder.files['a.csv'] = text
 		return folder
 
@@ -206,7 +207,7 @@ class Files(unittest.TestCase):
 	def test_no_folder(self):
 		for path in '/dev/null/report', '/dev/null':  # the second exists; no folder, though
 			with self.assertRaisesRegex(Failed, path):
-				Folder(path)
+				Folder(path).make()
 
 	def test_table(self):
 		report = Report(None, self.folder(''), 'a', True, 'digits')
