@@ -32,19 +32,31 @@ void sl_state_warn(const struct sl_application *a, const char *format, ...)
 	va_end(list);
 }
 
-/* The paper's encoding has no integers, and noise makes others of them. */
+/* Return what is wrong with a dtype, or NULL. The paper's encoding has no integers, and noise makes others of
+ * them. A sum of records is rounded to the dtype before the learner sees it, which counts nowhere. */
+static const char *flaw_of(const struct sl_settings *settings, enum sl_dtype dtype)
+{
+	if (dtype == SL_INT64 && settings->encoding == SL_ENCODING_PAPER)
+		return "int64 cannot be averaged with `encoding: paper`";
+	if (dtype == SL_INT64 && settings->dp != SL_DP_USE_OFF)
+		return "int64 cannot be averaged with `dp`: noise is added to floats only";
+	if (dtype == SL_FLOAT32 && settings->dp == SL_DP_USE_RECORD)
+		return "float32 rounds sums of records by more than `dp: record` can allow: join with "
+		       "float64, "
+		       "which costs the same between learners";
+	return NULL;
+}
+
 static int check_dtypes(const struct sl_settings *settings, const struct sl_tensors *tensors,
 			struct sl_error *error)
 {
 	char label[SL_TENSOR_LABEL_BYTES];
-	const char *with = settings->encoding == SL_ENCODING_PAPER ? "`encoding: paper`"
-			   : settings->dp != SL_DP_USE_OFF	   ? "`dp`: noise is added to floats only"
-								   : NULL;
-	for (uint32_t i = 0; with != NULL && i < tensors->count; i++)
-		if (tensors->items[i].dtype == SL_INT64)
-			return sl_err_set(error, SL_ERR_INVALID,
-					  "tensor %s: int64 cannot be averaged with %s",
-					  sl_tensors_label(tensors->items[i].name, label), with);
+	for (uint32_t i = 0; i < tensors->count; i++) {
+		const char *flaw = flaw_of(settings, tensors->items[i].dtype);
+		if (flaw != NULL)
+			return sl_err_set(error, SL_ERR_INVALID, "tensor %s: %s",
+					  sl_tensors_label(tensors->items[i].name, label), flaw);
+	}
 	return SL_OK;
 }
 

@@ -755,6 +755,9 @@ TEST_WITH(differential_privacy_is_told, folder_setup, folder_teardown)
 		"{\"type\":\"error\",\"text\":\"tensor i: int64 cannot be averaged with `dp`: noise is added "
 		"to floats only\"}");
 	client_close(&c);
+	join_with(&c, "\"tensors\":[{\"name\":\"f\",\"shape\":[4]}],\"values\":\"model\"",
+		  "{\"type\":\"error\",\"text\":\"tensor f: float32 rounds sums of records by more than");
+	client_close(&c);
 	join_with(&c, WIDE ",\"values\":\"model\"",
 		  "{\"type\":\"joined\",\"version\":1,\"learner\":3,\"name\":\"clinic-c\",\"learners\":2,"
 		  "\"rounds\":2,\"elements\":4,\"bytes\":32,\"clipping_range\":null,\"decimals\":null,"

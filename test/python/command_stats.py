@@ -134,7 +134,7 @@ class Command(unittest.TestCase):
                      "cox", "Surv(time, event) ~ age + sex + bmi", *sex, "--until", "50")
 
     def test_noise(self):
-        little = ("--epsilon", "900", "--delta", "0.1")
+        little = ("--epsilon", "900", "--delta", "0.001")
         got = self.local("describe", "bmi", *little, "--range", "bmi=10,60")
         values = np.clip(ALL["bmi"], 10, 60)
         self.assertLess(abs(got["table"]["mean"][0] - values.mean()), 5 * got["table"]["of it noise"][0])
