@@ -312,14 +312,28 @@ static void sum_up(struct playing *p, struct sl_sim *sim)
 
 /* --- the run --- */
 
+/* Return true if learner i is in an open attempt that needs the Digest of a liar: two lie, and some disks may
+ * forget (ROUND.md §10.4 How recovery ends). */
+static bool needs_a_liar(const struct sl_sim *sim, uint32_t i)
+{
+	const struct sl_hosted *host = &sim->learners[i].host;
+	uint32_t honest = 0;
+	if (host->stopped || host->view == NULL || host->phase < SL_PHASE_READY)
+		return false;
+	for (uint32_t k = 0; k < host->view->n; k++)
+		honest += !sim->learners[host->view->members[k]].liar;
+	const struct sl_parameters *agreed = &host->view->agreed;
+	return honest < sl_view_digests(host->view->n, agreed->tolerance, agreed->forgetful);
+}
+
 /* Return true if the liar has told a lie that may stop the others, or learners that have seen different sums
  * may refuse each other's views (GROUP.md §12.7 Privacy over several sums). */
 static bool may_be_stuck(const struct playing *p)
 {
 	const struct sl_sim *sim = p->faults.sim;
 	uint32_t told = 0;
-	for (uint32_t i = 1; i < sim->n; i++)
-		if (!sl_sim_check_alike(sim, 0, i))
+	for (uint32_t i = 0; i < sim->n; i++)
+		if (!sl_sim_check_alike(sim, 0, i) || needs_a_liar(sim, i))
 			return true;
 	for (uint32_t k = 0; k < SL_SIM_LIE_COUNT; k++)
 		told |= p->faults.lies.told[k] > 0 ? 1u << k : 0;
