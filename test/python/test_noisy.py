@@ -172,6 +172,30 @@ class Terms(Refusing):
             self.refused("below one in the number of records, and 1000000 rows: one could be told whole", noisy_total, learner.path, "what", 1,
                          Budget(1, 1e-6), lambda unit: np.zeros((10**6, 1)))
 
+    def test_a_run_that_ends_without_the_round(self):
+        def script(learner):
+            learner.settings = {"dp": TERMS}
+            learner.accept()
+            learner.train(1, 0)
+            learner.hear("trained")
+            learner.tell("done")  # the budget was spent by attempts that failed
+
+        with FakeLearner(script) as learner, contextlib.redirect_stderr(io.StringIO()):
+            self.refused("the run has ended without round 1: the budget of a learner, dp_epsilon, did not suffice", noisy_total, learner.path, "what", 2,
+                         Budget(1, 1e-6), lambda unit: np.zeros((1, 2)))
+
+    def test_another_question(self):
+        def script(learner):
+            learner.settings = {"dp": TERMS}
+            learner.accept()
+            learner.train(1, 0)
+            learner.hear("trained")
+            learner.tell("waiting", text="b (2) trains another model: tensor what within [0.0,100.0] is there, and not here")
+
+        with FakeLearner(script) as learner, contextlib.redirect_stderr(io.StringIO()):
+            self.refused("and not here: all learners must ask the same question, with the same --range", noisy_total, learner.path, "what", 2,
+                         Budget(1, 1e-6), lambda unit: np.zeros((1, 2)))
+
     def test_noise_that_is_not_known(self):
         def script(learner):
             learner.settings = {"dp": TERMS}

@@ -59,6 +59,12 @@ class Total:
         return f"hidden: one {self.unit}; epsilon spent so far: {spent}, at delta {self.delta:g}{missing}"
 
 
+class Asking(Member):
+    """The group of a learner that gives its part of one question."""
+
+    same = "all learners must ask the same question, with the same --range, categories and bins; agree on it, and"
+
+
 def check_terms(terms: dp.Privacy | None, budget: Budget, units: Sequence[str]) -> dp.Privacy:
     """Return the terms of a learner if they keep `budget` and hide one of `units`. InputError: they do not."""
     if terms is None:
@@ -82,7 +88,7 @@ def noisy_total(path: str, question: str, size: int, budget: Budget, parts: Call
     InputError: the terms of the learner are others. Error: the round failed, or the learners ask different questions."""
     name = question if len(question.encode()) <= NAME_BYTES_MAX else hashlib.blake2b(question.encode(), digest_size=16).hexdigest()
     model = {name: np.zeros(size)}
-    with Member(path, model, values="model") as group:
+    with Asking(path, model, values="model") as group:
         group.told = told
         terms = check_terms(group.dp, budget, units)
         rows = parts(terms.unit)
@@ -97,8 +103,10 @@ def noisy_total(path: str, question: str, size: int, budget: Budget, parts: Call
         mean = group.model  # of an earlier call; without this, `mean` would return it
         while t is not None and group.committed < t:
             mean = group.mean({name: total})
-            if group.committed < t:
-                next(rounds)
+            if group.committed < t and next(rounds, None) is None and group.committed < t:
+                raise Error(f"the run has ended without round {t}: the budget of a learner, dp_epsilon, did not suffice for it, as its log says. "
+                            "Attempts that failed are charged. Ask in another run, at all learners at the same time, or with room for attempts "
+                            "that fail: a dp_noise of your own, and a larger dp_epsilon")
         group.check_participants()
         if not group.noise:
             raise Error(f"round {group.committed} is committed, but the learner was started again and no longer knows its noise: ask in another run")
