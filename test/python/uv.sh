@@ -44,3 +44,5 @@ chmod +x try/tools/setup try/build/tools/starling
 uv run try/tools/demo -n 4 -- python3 tools/python/examples/regression.py >out 2>err || fail "the demo"
 has out "demo: $folder/.venv/bin/python3 has no numpy: /usr/bin/python3 runs" \
 	'launch --verify -n 4 -- /usr/bin/python3 tools/python/examples/regression.py'
+uv run try/tools/demo -n 4 --set dp=record -- python3 tools/python/examples/regression.py >out 2>err || fail "the demo with dp"
+has out 'launch -n 4 --set dp=record -- ' # dp excludes --verify
