@@ -12,7 +12,7 @@ from typing import Optional
 
 from starling_timeline import stats, trace
 from starling_timeline.explain import Explanation
-from starling_timeline.command import FAILED, USAGE, Parser, guard
+from starling_timeline.command import FAILED, MISSING, USAGE, Parser, guard
 from starling_timeline.logs import Logs, Skipped
 from starling_timeline.records import LEVELS, Filter, Stream, no_round, say, see_names
 from starling_timeline.timeline import Timeline
@@ -30,8 +30,6 @@ Examples:
   starling logs RUNFOLDER --learner 7 --json | jq .event
 
 Exit status: 0 done; 1 a log cannot be read; 2 wrong usage, or nothing of that learner or round."""
-MISSING = ("give a run folder or log files; of a learner of systemd: journalctl -u starlingd@GROUP -o cat "
-           "--output-fields=STARLING_JSON >log.jsonl")
 
 
 # ---- the command line ----

@@ -19,7 +19,7 @@ import sys
 from dataclasses import dataclass, field
 from typing import Optional
 
-from starling_timeline.command import FAILED, USAGE, CommandError, Parser, complain, guard
+from starling_timeline.command import FAILED, MISSING, USAGE, CommandError, Parser, complain, guard
 from starling_timeline.logs import Logs
 from starling_timeline.rounds import ids
 from starling_timeline.values import NAN, dumps, real, text, whole
@@ -294,7 +294,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("-j", "--json", action="store_true", help="print JSON")
     o = parser.parse_intermixed_args(arguments)
     if not o.paths:
-        parser.error("give a run folder or log files")
+        parser.error(MISSING)
     return guard(NAME, lambda: run(o.paths, o.json))
 
 
