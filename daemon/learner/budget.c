@@ -111,7 +111,8 @@ static void log_gap(struct sl_daemon *daemon, const struct sl_ledger *before, co
 {
 	struct sl_record record;
 	sl_record_init(&record, SL_RECORD_LEDGER_GAP);
-	record.round = record.to = after->t;
+	record.round = after->t;
+	record.to = after->t - 1;
 	record.attempt = after->a;
 	record.from = before->settled ? before->t + 1 : before->t > 0 ? before->t : 1;
 	record.guessed = after->guessed - before->guessed;

@@ -7,9 +7,10 @@
  * The gap. A folder may be emptied, restored from a backup or set back with its disk. It then has no record
  * of the last charges. A start follows each of these. So the first charge of a start also charges, once each:
  *   - the rounds after the last charge and before this one;
- *   - the attempts of this round that are before this one and after the last charge;
  *   - in a later round, another attempt of the round of the last charge, unless the charged attempt is on
  *     record as the one that committed that round.
+ * Earlier attempts of the present round need no charge: a learner that has forgotten its Ready in one of them
+ * is shown it, and abstains from the round (GROUP.md §12.4 Disks that forget).
  */
 #pragma once
 
@@ -30,8 +31,8 @@ struct sl_ledger {
 			 not in the row */
 };
 
-/* Return the number of charges that the gap adds to that of attempt a of round t. */
-uint64_t sl_ledger_gap(const struct sl_ledger *ledger, uint32_t incarnation, sl_round t, sl_attempt a);
+/* Return the number of charges that the gap adds to that of an attempt of round t. */
+uint64_t sl_ledger_gap(const struct sl_ledger *ledger, uint32_t incarnation, sl_round t);
 /* Charge attempt a of round t, which costs `round`, and the gap before it at the same price. */
 void sl_ledger_charge(struct sl_ledger *ledger, uint32_t incarnation, sl_round t, sl_attempt a,
 		      const struct sl_dp_round *round);
