@@ -158,7 +158,7 @@ static bool opens_as_made(const char *folder)
 		expect_last(store, 2);
 		/* without its row, all rounds are charged again (ledger.h) */
 		const struct sl_ledger *ledger = sl_store_ledger(store);
-		assert_true(ledger->charges == 5 || (ledger->charges == 0 && ledger->t == 0));
+		assert_true(ledger->charges == 4 || (ledger->charges == 0 && ledger->t == 0));
 		struct sl_promises promises;
 		rc = sl_store_promises(store, 3, &promises, &error);
 		sl_store_promises_close(&promises);
