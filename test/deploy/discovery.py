@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -70,7 +71,12 @@ class Host(hosts.Host):
 	def start_bus(self):
 		(self.folder / 'bus').unlink(missing_ok=True)
 		self.bus = self.serve('dbus-daemon', '--config-file', self.folder / 'bus.conf', '--nofork', '--nopidfile')
-		expect(f'{self.name} has D-Bus', (self.folder / 'bus').exists)
+		expect(f'{self.name} has D-Bus', self.bus_answers)
+
+	def bus_answers(self):
+		"""Return true if the bus takes connections: its socket is there a moment before."""
+		with socket.socket(socket.AF_UNIX) as bus:
+			return bus.connect_ex(str(self.folder / 'bus')) == 0
 
 	def start_avahi(self, ipv6='no'):
 		(self.folder / 'avahi.conf').write_text(AVAHI.format(name=self.name, ipv6=ipv6))
