@@ -45,14 +45,14 @@ static void run_encode(struct sl_workspace *workspace, const struct sl_job *job,
 	}
 	sl_arena_reset(&workspace->scratch, 0);
 	result->code = sl_job_share_open(workspace, view);
-	sl_job_noise_open(workspace, view, sl_job_model_base(workspace, view));
-	result->scaled = workspace->noise.factor < 1 && sl_encoding_is_noisy(&view->encoding);
 	if (result->code == SL_OK)
 		result->code = sl_job_mix_open(workspace, view);
+	sl_job_noise_open(workspace, view, sl_job_model_base(workspace, view));
 	if (result->code == SL_OK)
 		result->code = sl_job_model_check(workspace, view, result);
 	if (result->code == SL_OK)
 		result->total = result->note.clamped;
+	result->scaled = sl_encoding_is_noisy(&view->encoding) && workspace->noise.factor < 1;
 	memcpy(workspace->encoded, view->h, SL_HASH_BYTES);
 	memset(workspace->s, 0, sl_state_packed(view));
 }

@@ -215,33 +215,37 @@ int sl_job_model_check(struct sl_workspace *workspace, const struct sl_view *vie
 
 /* ---- the initial model ---- */
 
-uint64_t sl_job_model_begin(const struct sl_workspace *workspace)
+/* Set the exponents of the initial model. Return true if it is zeros, which have none. */
+static bool begin_ranges(const struct sl_workspace *workspace)
 {
 	const struct sl_ranges *ranges = &workspace->ranges;
-	bool zeros = ranges->count > 0;
-	if (zeros)
-		memset(ranges->value, 0, ranges->count * sizeof *ranges->value);
+	bool zeros = true;
+	memset(ranges->value, 0, ranges->count * sizeof *ranges->value);
 	for (struct sl_tensor_run run = {.apart = true};
-	     ranges->count > 0 && sl_tensors_next(&workspace->tensors, workspace->n, &run);) {
+	     sl_tensors_next(&workspace->tensors, workspace->n, &run);) {
 		double most = change_of(&run, workspace->committed, NULL);
 		ranges->value[run.tensor - 1] = most;
 		zeros = zeros && most == 0;
 	}
-	if (ranges->count > 0)
-		sl_ranges_first(ranges, &workspace->tensors, ranges->value,
-				sl_workspace_exponents(workspace));
-	return zeros ? 0
-		     : sl_canonical_initial(&workspace->scope, workspace->committed,
-					    sl_workspace_bytes(workspace));
+	sl_ranges_first(ranges, &workspace->tensors, ranges->value, sl_workspace_exponents(workspace));
+	return zeros;
+}
+
+uint64_t sl_job_model_begin(const struct sl_workspace *workspace)
+{
+	if (workspace->ranges.count > 0 && begin_ranges(workspace))
+		return 0;
+	return sl_canonical_initial(&workspace->scope, workspace->committed, sl_workspace_bytes(workspace));
 }
 
 bool sl_job_model_far(const struct sl_workspace *workspace)
 {
 	const int16_t *exponents = sl_workspace_exponents(workspace);
 	bool far = false;
+	if (workspace->ranges.count == 0)
+		return false;
 	for (struct sl_tensor_run run = {.apart = true};
-	     workspace->ranges.count > 0 && !far &&
-	     sl_tensors_next(&workspace->tensors, workspace->n, &run);) {
+	     !far && sl_tensors_next(&workspace->tensors, workspace->n, &run);) {
 		uint32_t k = run.tensor - 1;
 		double most = change_of(&run, workspace->trained, workspace->committed);
 		far = !sl_ranges_always_exact((enum sl_tensor_class)workspace->ranges.class[k]) &&

@@ -11,7 +11,7 @@ void sl_job_noise_open(struct sl_workspace *workspace, const struct sl_view *vie
 	if (!sl_encoding_is_noisy(&view->encoding))
 		return;
 	int rc = sl_gaussian_plan(view->scale.sigma, &noise->plan);
-	assert(rc == SL_OK); /* the modulus has room for it */
+	assert(rc == SL_OK); /* no view has a sigma that the sampler does not draw */
 	(void)rc;
 	workspace->source(workspace->source_context, noise->key, sizeof noise->key);
 	workspace->source(workspace->source_context, noise->dither, sizeof noise->dither);

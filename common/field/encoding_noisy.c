@@ -5,7 +5,6 @@
 #include <sodium.h>
 
 #include "common/field/encoding.h"
-
 #include "common/field/encoding_scale.h"
 
 #define BLOCK 256u     /* elements whose dither is on the stack */
@@ -67,7 +66,7 @@ static int encode_block(const struct sl_field *field, const struct reader *reade
 	int err = SL_OK;
 	if (noisy->dither != NULL)
 		uniform(noisy->dither, run->first + at, count, words);
-	for (size_t l = 0; l < count && err == SL_OK; l++) {
+	for (size_t l = 0; l < count; l++) {
 		double steps = steps_of(reader, run, at + l), most = (double)noisy->most;
 		if (!isfinite(steps)) {
 			note->index = run->first + at + l;
@@ -90,7 +89,7 @@ int sl_encoding_noisy_part(const struct sl_field *field, const struct sl_encodin
 {
 	const struct reader reader = {encoding, model, base,
 				      ldexp(encoding->noisy.factor, -encoding->noisy.step)};
-	int err = encoding->weight < field->p ? SL_OK : SL_ERR_RANGE;
+	int err = SL_OK;
 	*note = (struct sl_encode_note){0};
 	struct sl_tensor_run run = {.apart = true};
 	for (sl_tensors_seek(tensors, first, &run);

@@ -41,9 +41,8 @@ static const char *flaw_of(const struct sl_settings *settings, enum sl_dtype dty
 	if (dtype == SL_INT64 && settings->dp != SL_DP_USE_OFF)
 		return "int64 cannot be averaged with `dp`: noise is added to floats only";
 	if (dtype == SL_FLOAT32 && settings->dp == SL_DP_USE_RECORD)
-		return "float32 rounds sums of records by more than `dp: record` can allow: join with "
-		       "float64, "
-		       "which costs the same between learners";
+		return "float32 rounds sums of records by more than `dp: record` can allow: "
+		       "join with float64, which costs the same between learners";
 	return NULL;
 }
 

@@ -1,11 +1,9 @@
 /* budget.h - the privacy budget of a learner (settings dp_epsilon, dp_spent). What is spent is in the ledger
  * (daemon/store/ledger.h).
  *
- *   before a training   if a round of all learners would exceed the budget and dp_spent is `end`, this
- *                       learner ends
- *   before ENCODE       if the view would exceed it, as after an attempt that failed, the learner sends
- * zeros, whatever dp_spent says; it ends when all do PREPARED            the view is charged, unless zeros
- * were sent
+ *   before a training   with dp_spent: end, the learner ends if a round of all would exceed the budget
+ *   before ENCODE       it sends zeros if the view would, as after an attempt that failed; it ends if all do
+ *   PREPARED            the view is charged, unless zeros were sent
  *
  * The ledger of the store belongs to the compute worker; the loop thread has a copy, as of the last PREPARED.
  */

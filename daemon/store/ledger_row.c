@@ -1,6 +1,7 @@
 /* ledger_row.c - the row of the ledger. */
 #include <string.h>
 
+#include "common/base/bytes.h"
 #include "daemon/store/records.h"
 #include "daemon/store/row.h"
 
@@ -9,14 +10,11 @@
 
 static void pack(const struct sl_dp_spent *spent, uint8_t bytes[static SPENT_BYTES])
 {
-	double values[DOUBLES];
-	memcpy(values, spent, sizeof values);
-	for (size_t i = 0; i < DOUBLES; i++) {
-		uint64_t bits;
-		memcpy(&bits, &values[i], sizeof bits);
-		for (int k = 0; k < 8; k++)
-			bytes[8 * i + (size_t)k] = (uint8_t)(bits >> (8 * k));
-	}
+	struct sl_writer writer = {.bytes = bytes, .size = SPENT_BYTES};
+	uint64_t bits[DOUBLES];
+	memcpy(bits, spent, sizeof bits);
+	for (size_t i = 0; i < DOUBLES; i++)
+		sl_bytes_put_u64(&writer, bits[i]);
 }
 
 /* Return false if a number is below 0 or none. */
@@ -25,9 +23,7 @@ static bool unpack(const uint8_t bytes[static SPENT_BYTES], struct sl_dp_spent *
 	double values[DOUBLES];
 	bool good = true;
 	for (size_t i = 0; i < DOUBLES; i++) {
-		uint64_t bits = 0;
-		for (int k = 0; k < 8; k++)
-			bits |= (uint64_t)bytes[8 * i + (size_t)k] << (8 * k);
+		uint64_t bits = sl_bytes_get_u64(bytes + 8 * i);
 		memcpy(&values[i], &bits, sizeof bits);
 		good = good && values[i] >= 0;
 	}
