@@ -209,12 +209,33 @@ class Steps(unittest.TestCase):
             for _ in group:
                 self.assertTrue(group.is_base(tree.take_apart(model)[1]))
                 sums.append(dp.clipped_sum(gradients, 2.0))
-                model = group.mean(dp.descend(group, model, sums[-1], 2.0))
+                model = group.mean(dp.descend(group, model, sums[-1]))
                 gradients = {name: array[:1] * 100 for name, array in gradients.items()}
         for got, total in zip(given, sums):
             np.testing.assert_allclose(got, -0.5 / 2.0 * np.array([total["b"], *total["w"]]), rtol=1e-5)
         self.assertLessEqual(np.linalg.norm(given[1]), 0.5)  # of one record
         self.assertGreater(np.linalg.norm(given[1]), 0.499)
+
+    def test_the_sum_carries_its_norm(self):
+        def script(learner):
+            learner.settings = {"dp": RECORD}
+            learner.accept()
+
+        model, per_record = {"w": np.zeros(2), "b": np.zeros(())}, {"w": np.array([[3.0, 0]]), "b": np.array([4.0])}
+        total = dp.clipped_sum(per_record, 2.0)
+        with FakeLearner(script) as learner, quietly(model, learner.path) as group:
+            step = dp.descend(group, model, total)
+            self.assertAlmostEqual(norm(step), 0.5, 5)
+            self.assertEqual({type(array) for array in step.values()} - {np.ndarray, np.float64}, set())
+            self.assertEqual(norm(dp.descend(group, model, total, 2.0)), norm(step))
+            total["w"] += dp.clipped_sum(per_record["w"], 2.0)  # of another batch
+            dp.descend(group, model, total)
+            for text, given in {"C is 1, and the sum is of records that were clipped to 2: leave C out": (total, 1.0),
+                                "C, the norm that records were clipped to, is not known": ({"w": total["w"] * 2},),
+                                "not all of one call of clipped_sum": ({"w": total["w"], "b": dp.clipped_sum(per_record["b"], 2.0)},),
+                                "not all of one call": ({"w": total["w"], "b": np.zeros(())}, 2.0)}.items():
+                with self.assertRaisesRegex(ValueError, text):
+                    dp.descend(group, model, *given)
 
     def test_some_tensors_and_a_bare_array(self):
         def script(learner):
@@ -349,6 +370,7 @@ class Torch(unittest.TestCase):
             got = dp.gradients(net, squared, self.x, self.y, C)
             empty = dp.gradients(net, squared, self.x[:0], self.y[:0], C)
         self.assertEqual(sorted(got), ["unused", "w"])
+        self.assertEqual({array.clipped_to.C for array in got.values()}, {C})
         np.testing.assert_allclose(got["w"], expected["w"], rtol=1e-4)
         self.assertEqual(got["unused"].tolist(), [0, 0])
         self.assertEqual((empty["w"].tolist(), empty["unused"].tolist()), ([0, 0, 0], [0, 0]))

@@ -49,7 +49,7 @@ def train_together(X, y):
     with starling.join(model) as group:
         for _ in group:
             total = starling.dp.clipped_sum(gradients(model, X, y), C)
-            model = group.mean(starling.dp.descend(group, model, total, C), weight=len(X))
+            model = group.mean(starling.dp.descend(group, model, total), weight=len(X))
     print(f"epsilon spent: {group.spent:.3f}; noise of each value in a round: {group.noise:.4f}")
     return model
 

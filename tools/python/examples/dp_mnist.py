@@ -53,7 +53,7 @@ def train_together(x, y):
         for _ in group:
             rows = starling.dp.sample(len(x), group.dp.sampling)
             total = starling.dp.clipped_sum(gradients(model, x[rows], y[rows]), C)
-            model = group.mean(starling.dp.descend(group, model, total, C), weight=len(x))
+            model = group.mean(starling.dp.descend(group, model, total), weight=len(x))
     print(f"epsilon spent: {group.spent:.3f}; noise multiplier {group.dp.noise:g}")
     return model
 

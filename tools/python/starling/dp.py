@@ -7,7 +7,7 @@
         for _ in group:
             rows = starling.dp.sample(len(x), group.dp.sampling)
             total = starling.dp.clipped_sum(gradients(model, x[rows], y[rows]), C)
-            model = group.mean(starling.dp.descend(group, model, total, C))
+            model = group.mean(starling.dp.descend(group, model, total))
 
 The setting is `dp: record`. Each record may change what the program hands over by a vector of norm `group.dp.clip` at most, over all
 tensors together. Nothing but the program can see to that; these functions do. Noise is added to the sum of all learners, so that the mean hides
@@ -62,6 +62,39 @@ class Privacy:
     epsilon: float | None = None
 
 
+@dataclass(frozen=True, eq=False)
+class Clip:
+    """One norm C for all arrays of a record's vector."""
+
+    C: float
+
+
+class Clipped(np.ndarray):
+    """An array of a clipped sum. What is computed from it has no clip, unless it is changed in place."""
+
+    clipped_to: Clip | None = None
+
+
+def _marked(total: Any, C: float) -> Any:
+    """Return the sum with arrays that carry its norm."""
+    clip, (named, build) = Clip(C), _flatten(total)
+    marked = [array.view(Clipped) for _, array in named]
+    for array in marked:
+        array.clipped_to = clip
+    return build(iter(marked))
+
+
+def _norm(named: list[tuple[str, Any]], C: float | None) -> float | None:
+    """Return the norm that records were clipped to, by the arrays of their sum or by `C`; None: not known."""
+    clips = {getattr(array, "clipped_to", None) for _, array in named}
+    if len(clips) > 1:
+        raise ValueError("the arrays are not all of one call of clipped_sum: clip all of a record together, since the norm is that of all its parts")
+    clip = clips.pop() if clips else None
+    if clip is not None and C is not None and C != clip.C:
+        raise ValueError(f"C is {C:g}, and the sum is of records that were clipped to {clip.C:g}: leave C out")
+    return C if clip is None else clip.C
+
+
 def _phi(x: float) -> float:
     return math.erfc(-x / math.sqrt(2)) / 2
 
@@ -96,6 +129,8 @@ def _flatten(value: Any, name: str = "values") -> tuple[list[tuple[str, np.ndarr
         kind = leaves.kind_of(value)
         if kind is None or not hasattr(value, "shape"):
             raise TypeError(f"{name} is a {type(value).__name__}: give an array of shape (records, ...), or a tree of such arrays")
+        if isinstance(value, Clipped):
+            return [(name, value)], next
         array = value.to_numpy() if hasattr(type(value), "iloc") else leaves.read(name, kind, value)
         return [(name, np.asarray(array))], next
     found = [_flatten(part, f"{name}.{key}") for key, part in parts[0]]
@@ -123,7 +158,7 @@ def clipped_sum(per_record: Any, C: float) -> Any:
 
     `per_record`: an array of shape (records, ...), or any nesting of dicts, lists, tuples and dataclasses of such arrays. A record's
     vector has its parts in all of them, and its norm is the Euclidean one over all parts. The result has the same structure, with
-    float64 arrays of shape (...). To leave out one record changes it by a vector of norm C at most, exactly.
+    float64 arrays of shape (...), which carry C to `descend`. To leave out one record changes it by a vector of norm C at most, exactly.
     ValueError: a value of a record is not finite. Such a record is not left out.
 
     With `values="model"` and C = group.dp.clip, this sum is what `mean` takes; else see `descend`."""
@@ -142,7 +177,7 @@ def clipped_sum(per_record: Any, C: float) -> Any:
     for begin in range(0, len(arrays[0]), size):
         for total, part in zip(sums, _clipped([array[begin:begin + size] for array in arrays], C, begin)):
             total += part
-    return build(iter(sums))
+    return _marked(build(iter(sums)), C)
 
 
 # ---- what is handed over ----
@@ -157,20 +192,25 @@ def sample(records: int, probability: float, random: np.random.Generator | None 
     return np.flatnonzero((random or np.random.default_rng()).random(records) < probability)
 
 
-def descend(group: Group, model: Any, total: Any, C: float) -> Any:
+def descend(group: Group, model: Any, total: Any, C: float | None = None) -> Any:
     """Return `model` minus a scaled `total`, for `group.mean`: a step of gradient descent (values: update).
 
     `model` is the one of `join`, or the last mean: the learner takes its difference to that. `total`: the clipped sum of gradients, as
-    `clipped_sum` or `gradients` return it with this C; it has arrays for all tensors of the model, or some. It is scaled by
-    group.dp.clip / C, so that a record adds the norm group.dp.clip at most. See the text of this module for the learning rate.
+    `clipped_sum` or `gradients` return it; it has arrays for all tensors of the model, or some. It is scaled by group.dp.clip / C, so that a
+    record adds the norm group.dp.clip at most. The sum carries its C; give it for arrays that are computed otherwise, or from the sum. See the
+    text of this module for the learning rate.
 
     The tensors are float64 at `join`: float32 would round the model plus the sum, which adds to the norm. Between learners they cost the same.
-    ValueError: no `dp: record`, another model, or one of float32."""
+    ValueError: no `dp: record`, another model, or one of float32; no C, or another one than that of the sum."""
     if group.dp is None or group.dp.unit != "record":
         raise ValueError("descend is for the setting dp: record" + (", and this learner adds no noise" if group.dp is None else
                          "; with dp: learner, give mean the trained model: its learner scales the change down"))
     template, arrays = tree.take_apart(model)
-    steps = {name.removeprefix("values."): array for name, array in _flatten(total)[0]}
+    named = _flatten(total)[0]
+    C = _norm(named, C)
+    if C is None:
+        raise ValueError("C, the norm that records were clipped to, is not known: hand over what clipped_sum or gradients return, or give C")
+    steps = {name.removeprefix("values."): np.asarray(array) for name, array in named}
     if set(steps) == {"values"}:
         steps = {"model": steps["values"]}
     for name, step in steps.items():
@@ -240,8 +280,8 @@ def gradients(net: Any, loss: Callable[[Any, Any], Any], x: Any, y: Any, C: floa
             compute = _one_by_one
             found = compute(net, loss, *part)
         for name, step in clipped_sum(found, C).items():
-            total[name] += step
-    return total
+            total[name] += np.asarray(step)
+    return _marked(total, C)
 
 
 # ---- programs that cannot clip ----
