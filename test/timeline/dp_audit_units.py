@@ -212,6 +212,11 @@ class DpAudit(unittest.TestCase):
 		self.assertIn('no learner was charged', err)
 		self.assertEqual(len(self.kinds(logs, roster='settings: {rounds: "3", dp: "learner"}\n')), 9)
 
+	def test_logs_without_a_learner_are_no_audit(self):
+		status, out, err = self.audit({own: [] for own in NAMES}, roster='settings:\n  dp: record\n')
+		self.assertEqual((status, out), (1, ''))
+		self.assertIn('no record of a learner in its logs, so nothing is audited', err)
+
 	def test_the_records_are_those_of_learners(self):
 		table = (SOURCE / 'common/report/record_table.h').read_text()
 		for event, fields in {'charged': 'round attempt epsilon epsilon_unsampled delta budget', 'ledger_gap': 'round attempt from to guessed',

@@ -367,6 +367,17 @@ class Files(unittest.TestCase):
 			Logs([str(self.folder / 'none')])
 		self.assertIn('none: No such file or directory', str(none.exception))
 
+	def test_a_log_that_is_elsewhere(self):
+		for settings, told in {'log: /srv/ana.jsonl\n': 'the log is /srv/ana.jsonl',
+		                       'log: "logs/ana.jsonl"  # of ana\n': f'the log is {self.folder}/logs/ana.jsonl',
+		                       'run: r\n': f'in the journal: journalctl -u starlingd@{self.folder.name} -o cat',
+		                       'log: a.jsonl\nlog_format: journal\n': 'in the journal: journalctl -u'}.items():
+			(self.folder / 'starlingd.yaml').write_text(settings)
+			with self.assertRaises(CommandError) as none:
+				self.open()
+			self.assertIn('or in its folders; by its starlingd.yaml, ', str(none.exception))
+			self.assertIn(told, str(none.exception))
+
 	def test_times(self):
 		self.assertEqual(moment('1970-01-01T00:01:00.125Z'), 60.125)
 		self.assertEqual(moment('1970-01-01T00:01:00Z'), 60)

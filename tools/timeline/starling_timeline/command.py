@@ -10,8 +10,8 @@ from typing import NoReturn
 from starling_timeline.words import clean
 
 FAILED, USAGE = 1, 2  # exit statuses
-MISSING = ("give a run folder or log files; of a learner of systemd: journalctl -u starlingd@GROUP -o cat "
-           "--output-fields=STARLING_JSON >log.jsonl")
+JOURNAL = "journalctl -u starlingd@{} -o cat --output-fields=STARLING_JSON >log.jsonl"
+MISSING = f"give a run folder or log files; of a learner of systemd: {JOURNAL.format('GROUP')}"
 
 
 class CommandError(Exception):

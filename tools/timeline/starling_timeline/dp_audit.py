@@ -35,7 +35,7 @@ Examples:
   starling dp audit ana.jsonl bo.jsonl
   starling dp audit RUNFOLDER --json | jq '.findings[].text'
 
-Exit status: 0 nothing found; 1 something found; 2 wrong usage, or no charge in the logs and no dp in the roster."""
+Exit status: 0 nothing found; 1 something found, or no learner in the logs; 2 wrong usage, or no charge in the logs and no dp in the roster."""
 
 Place = tuple[int, int]  # round, attempt
 
@@ -274,6 +274,8 @@ def audit_of(paths: list[str]) -> Audit:
     if not audit.unit and not any(account.charges for account in audit.accounts.values()):
         raise CommandError(f"{paths[0]}: no learner was charged, and no roster.yaml there has dp: record or dp: learner (records of charges "
                            "have the level info)", USAGE)
+    if not audit.accounts:
+        raise CommandError(f"{paths[0]}: no record of a learner in its logs, so nothing is audited", FAILED)
     return audit
 
 

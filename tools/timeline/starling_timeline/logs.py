@@ -10,13 +10,14 @@ from __future__ import annotations
 import heapq
 import math
 import os
+import re
 import resource
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO, Optional
 
-from starling_timeline.command import FAILED, USAGE, CommandError
+from starling_timeline.command import FAILED, JOURNAL, USAGE, CommandError
 from starling_timeline.values import moment, parse, real, whole
 
 LOG_FILE = "log.jsonl"
@@ -85,6 +86,19 @@ class File:
             self.cut = False
 
 
+def remedy(folder: str) -> str:
+    """Return where the log of the learner in `folder` is by its starlingd.yaml, or how a learner writes one there."""
+    try:
+        with open(os.path.join(folder, "starlingd.yaml"), encoding="utf-8", errors="replace") as file:
+            found = dict(re.findall(r"^(log|log_format):\s*[\"']?([^\s\"'#]+)", file.read(), re.MULTILINE))
+    except OSError:
+        return f"a learner writes one with the setting `log: {LOG_FILE}`"
+    if found.get("log", "-") != "-" and found.get("log_format") != "journal":
+        return f"by its starlingd.yaml, the log is {os.path.join(folder, found['log'])}"
+    group = os.path.basename(os.path.abspath(folder))
+    return f"by its starlingd.yaml, systemd has the log in the journal: {JOURNAL.format(group)}"
+
+
 def end(path: str, start: int, size: int) -> Iterator[dict]:
     """Yield the records in the last `size` bytes of a log, but none before byte `start`; of any version and time."""
     try:
@@ -122,8 +136,7 @@ class Logs:
         for path in self.paths:
             found = self._scan(path)
             if not found and not self.opened:
-                raise CommandError(f"{path}: no {LOG_FILE} in it or in its folders; a learner writes one with the setting "
-                                f"`log: {LOG_FILE}`", USAGE)
+                raise CommandError(f"{path}: no {LOG_FILE} in it or in its folders; {remedy(path)}", USAGE)
 
     def _scan(self, path: str) -> int:
         """Add the logs of a path; return their number."""
