@@ -52,6 +52,20 @@ class Questions(Refusing):
             self.assertTrue((np.linalg.norm(part, axis=1) <= 1 + 1e-12).all())
         return NoisyAnswer(own, Total(sum(part.sum(axis=0) for part in parts), noise, unit, len(parts), 1, 1e-6, 0.5))
 
+    def test_noise_that_swamps_the_answer_is_told(self):
+        ages, counts, sums = Question("mean", "age"), Question("count", "sex", "f,m"), Question("sum", "age")
+        for question, words, ends, noise, said in (
+                (ages, ["30"] * 900, (0, 120), 10.0, ""),
+                (counts, ["f", "m"] * 9, None, 4.6, "THE NOISE SWAMPS THE ANSWER: with a standard error of 4.6, nothing can be told from 0"),
+                (counts, ["f", "m", "m"] * 9, None, 4.6, "1 of 2 counts cannot be told from 0"),
+                (counts, ["f", "m"] * 9, None, 4.4, ""),
+                (sums, ["30", "-20"], (-100, 100), 0.06, "with a standard error of 6, nothing"),
+                (sums, ["30", "-20"], (-100, 100), 0.04, "")):
+            own = rows_of(question, *words, ends=ends)
+            got = NoisyAnswer(own, Total(own.parts("record").sum(axis=0), noise, "record", 1, 1, 1e-6, 0.5))
+            self.assertIn(said, got.notes)
+            self.assertEqual("\n" in got.notes, said != "")
+
     def test_a_mean_of_records(self):
         question = Question("mean", "age")
         own, *others = (rows_of(question, *words, ends=(0, 120)) for words in (["30", "50", "-5"], ["130"], ["71"]))
@@ -70,7 +84,9 @@ class Questions(Refusing):
         self.assertAlmostEqual(got.value, (40 + 120 + 80) / 3)
         self.assertAlmostEqual(got.noise, 60.0)
         self.assertEqual(got.notes, "3 learners; the mean of the numbers of the learners, with noise of standard deviation 60; hidden: one learner; "
-                         "epsilon spent so far: 0.5, at delta 1e-06")
+                         "epsilon spent so far: 0.5, at delta 1e-06\nTHE NOISE SWAMPS THE ANSWER: with a standard error of 60, within two of "
+                         "them lies the whole range; it takes more records, or a larger epsilon")
+        self.assertEqual(self.answer(own, others, "learner", noise=1.4).verdict, "")
         self.assertEqual(json.loads(got.json()), {"question": "mean", "column": None, "mean": got.value, "noise": got.noise, "unit": "learner",
                                                   "epsilon": 0.5, "delta": 1e-6, "learners": 3, "round": 1})
         self.refused("a learner gives a number, not 0 rows", rows_of(question, ends=(0, 1)).parts, "learner")

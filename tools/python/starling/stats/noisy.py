@@ -24,6 +24,7 @@ from starling.stats.sums import InputError, Member, NoResult
 from starling.stats.totals import Own, Question
 
 BESIDE_NOISE = 4.0  # a number of rows that is divided by is at least so many standard deviations of its noise
+CLEAR = 2.0  # standard errors by which a number differs from 0, or within which a range has more than the mean
 SLACK = 1e-6  # relative, of epsilon: the settings round it
 
 
@@ -186,7 +187,7 @@ class NoisyAnswer:
     array = None
 
     def __init__(self, own: Rows, total: Total) -> None:
-        self.question, self.total = own.question, total
+        self.question, self.total, self.ends = own.question, total, own.ends
         self.value = self.noise = None
         if own.ends is None:
             self.counts, self.noise = total.sum, total.noise
@@ -214,10 +215,26 @@ class NoisyAnswer:
         return [f"< {edges[0]}", *(f"[{low}, {high})" for low, high in zip(edges, edges[1:])), f">= {edges[-1]}"]
 
     @property
+    def verdict(self) -> str:
+        """What the noise hides of the answer; "": nothing."""
+        if self.question.kind == "mean":
+            hidden = 2 * CLEAR * self.noise >= self.ends[1] - self.ends[0]
+            said = "within two of them lies the whole range"
+        else:
+            values = self.counts if self.value is None else np.array([self.value])
+            cells = int((np.abs(values) < CLEAR * self.noise).sum())
+            hidden = cells == len(values)
+            said = "nothing can be told from 0"
+            if 0 < cells < len(values):
+                return f"{cells} of {len(values)} counts cannot be told from 0: they are below two standard errors"
+        return f"THE NOISE SWAMPS THE ANSWER: with a standard error of {self.noise:.4g}, {said}; it takes more records, or a larger epsilon" if hidden else ""
+
+    @property
     def notes(self) -> str:
         of = "the mean of the numbers of the learners" if self.question.kind == "mean" and self.total.unit == "learner" else f"the {self.question.kind}"
         each = "" if self.value is not None else " in each"
-        return f"{self.total.learners} learners; {of}, with noise of standard deviation {self.noise:.4g}{each}; {self.total.said}"
+        noted = f"{self.total.learners} learners; {of}, with noise of standard deviation {self.noise:.4g}{each}; {self.total.said}"
+        return "\n".join(filter(None, (noted, self.verdict)))
 
     def json(self) -> str:
         found: dict[str, Any] = {"question": self.question.kind, "column": self.question.column}
