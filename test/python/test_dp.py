@@ -5,6 +5,8 @@ import math
 import sys
 import types
 import unittest
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from unittest import mock
 
 import numpy as np
@@ -127,6 +129,20 @@ class Joined(unittest.TestCase):
             self.assertIsNone(group.noise)  # of a mean that was not heard of
         self.assertEqual(said.getvalue(), "starling: dp: record: each record may add a vector of norm 0.5 at most (dp_clip), and only this program "
                          "can see to that, as starling.dp does\n")
+
+    def test_one_of_the_programs_of_a_launch_says_what_dp_asks_of_it(self):
+        def script(learner):
+            learner.settings = {"dp": RECORD}
+            learner.accept()
+
+        with TemporaryDirectory() as run:
+            for place in (None, "roster.yaml", "schedule.txt"):  # alone; of `trainer: exec`, somewhere; of a run folder
+                err = io.StringIO()
+                Path(run, place or "none").touch()
+                environment = {"STARLING_RUN_DIR": run} if place else {}
+                with mock.patch.dict("os.environ", environment), FakeLearner(script) as learner, contextlib.redirect_stderr(err):
+                    starling.join(np.zeros(3), learner.path).close()
+                self.assertEqual("only this program can see to that" in err.getvalue(), place != "schedule.txt")
 
     def test_without(self):
         with FakeLearner(lambda learner: learner.accept()) as learner, starling.join(np.zeros(3), learner.path) as group:

@@ -264,7 +264,8 @@ class Group:
         self._check_unit()
         if self.dp is not None and self._initial is not None and not told:  # the base of differences until a round is committed
             self._initial = {name: array.copy() for name, array in self._initial.items()}
-        if self.dp is not None and self.dp.unit == "record" and not told and not self.clips:
+        launched = os.path.exists(os.path.join(os.environ.get("STARLING_RUN_DIR", os.devnull), "schedule.txt"))  # by `starling launch`, with all others
+        if self.dp is not None and self.dp.unit == "record" and not told and not self.clips and not (launched and self.learner > 1):
             print(f"starling: dp: record: each record may add a vector of norm {self.dp.clip:g} at most (dp_clip), and only this program can "
                   "see to that, as starling.dp does", file=sys.stderr, flush=True)
 
