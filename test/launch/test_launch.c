@@ -521,6 +521,8 @@ CLUSTER_TEST(resume_with_more_rounds)
 	expect_outcome(c, 2, "", "--rounds 3: this run has 4 rounds, and they can only be raised");
 	fake_run(c, NULL, "--resume run --seed 3");
 	expect_outcome(c, 2, "", "--resume and --seed: a resumed run keeps its settings");
+	fake_run(c, NULL, "--resume run --set dp_epsilon=9");
+	expect_outcome(c, 2, "", "such as dp_epsilon, in run/roster.yaml, and resume without --set");
 	fake_run(c, NULL, "-n 2 --rounds 1");
 	expect_outcome(c, 2, "", "run: exists and is not an empty folder");
 	make_folder(c, "empty");

@@ -1,5 +1,6 @@
 /* `starling launch`: its command line. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/graph/generate.h"
 #include "tools/launch/launch.h"
@@ -53,6 +54,11 @@ static void check(struct argp_state *state, const void *options)
 	if (o->lose > 0 && (o->command != NULL || o->resume != NULL))
 		argp_failure(state, SL_EXIT_USAGE, 0, "--lose and %s: leave one of them out",
 			     o->command != NULL ? "a command" : "--resume");
+	if (o->resume != NULL && option != NULL && strcmp(option, "--set") == 0)
+		argp_failure(state, SL_EXIT_USAGE, 0,
+			     "--resume and --set: a resumed run keeps its settings; change one of all "
+			     "learners, such as dp_epsilon, in %s/roster.yaml, and resume without --set",
+			     o->resume);
 	if (o->resume != NULL && option != NULL)
 		argp_failure(state, SL_EXIT_USAGE, 0,
 			     "--resume and %s: a resumed run keeps its settings; leave %s out, or start a "
