@@ -111,8 +111,9 @@ void sl_discover_enter(struct sl_core *core)
 {
 	if (core->before == SL_PHASE_CATCHUP)
 		sl_emit(core, SL_ACTION_WIPE); /* of the fetched chunks */
+	else
+		core->window_since = SL_NEVER; /* a peer that shows nothing holds up no attempt */
 	use_range(core);
-	core->window_since = SL_NEVER;
 	if (core->seen > core->a)
 		core->a = core->seen;
 	core->flood_dirty = true;

@@ -397,3 +397,15 @@ CASE(no_mixing_after_a_catch_up_in_vain, driver_ready(driver_new(3, 4)),
      "check done\n"
      "check done -> persist released t1 a1, RELEASE\n"
      "durable released -> key of 1 to 2 3, RECOVERING restarted, *RECOVER, *")
+
+/* A peer that claims a later round, and shows none, is waited for as long as one that trains, and no longer:
+ * what passed in CATCHUP counts. Two that claim one in turn would keep the window open for ever. */
+CASE(a_catch_up_in_vain_keeps_the_window, driver_new(4, 4),
+     "start -> *\n"
+     "link up 2 3 4\n"
+     "hello t1 ready from 2 3\n"
+     "trained -> DISCOVER, *\n"
+     "hello t2 training from 4 -> CATCHUP, request t0 0 to 4\n"
+     "deadline +10000 -> *DISCOVER, *\n"
+     "deadline +49999 -> BEHIND 4, WAITING 4\n"
+     "deadline +1 -> AGREE, link state of 1 a1 to 2 3 4")
