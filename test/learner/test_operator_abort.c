@@ -12,9 +12,8 @@
  * on are killed after they have released. */
 static void open_and_lose(struct cluster *c, uint32_t first)
 {
-	static struct sl_control_query asked[N];
 	json_t *peers = json_array();
-	memset(asked, 0, sizeof asked);
+	const char *problem;
 	cluster_open(c, N, "rounds=1 quorum=majority serve_after_end=1 stall_timeout=5");
 	c->usual = "";
 	for (uint32_t i = 1; i <= N; i++)
@@ -24,17 +23,17 @@ static void open_and_lose(struct cluster *c, uint32_t first)
 			cluster_start_failing(c, i, "after-released");
 	for (uint32_t i = 1; i <= N; i++) {
 		cluster_expect(c, i, "\"event\":\"listening\"");
-		strcpy(asked[i - 1].folder, cluster_path(c, i, ""));
-		strcpy(asked[i - 1].socket, "control.sock");
 		json_array_append_new(peers, json_integer(i));
 	}
-	json_t *request = json_pack("{s:s, s:i, s:o}", "op", "range", "step", 1, "peers", peers);
-	sl_control_query_all(asked, N, request, 20000);
-	for (uint32_t i = 0; i < N; i++) {
-		assert_non_null(asked[i].reply);
-		json_decref(asked[i].reply);
+	for (uint32_t i = 1; i <= N; i++) {
+		json_t *reply = sl_control_query(
+			cluster_path(c, i, "control.sock"),
+			json_pack("{s:s, s:i, s:O}", "op", "range", "step", 1, "peers", peers), 20000,
+			&problem);
+		assert_non_null(reply);
+		json_decref(reply);
 	}
-	json_decref(request);
+	json_decref(peers);
 	for (uint32_t i = first; i <= N; i++)
 		assert_int_equal(cluster_wait(c, i), 128 + SIGKILL);
 }

@@ -104,7 +104,10 @@ void cluster_copy_programs(struct cluster *c, const char *daemon)
 	process_run(&o, c->folder, (const char *const[]){"/bin/cp", daemon, "starlingd", NULL});
 	assert_int_equal(o.status, 0);
 	c->starling = "./starling";
-	setenv("PYTHONPATH", SL_SOURCE_ROOT "/tools/verify", 1); /* which it finds beside a build folder */
+	setenv("PYTHONPATH", /* which it finds beside a build folder */
+	       SL_SOURCE_ROOT "/tools/verify:" SL_SOURCE_ROOT "/tools/control:" SL_SOURCE_ROOT
+			      "/tools/timeline",
+	       1);
 }
 
 /* ---- learners that the test starts ---- */

@@ -1,10 +1,12 @@
 /* Resume a run from its run folder: read schedule, settings and progress, and continue after the last round.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -14,7 +16,6 @@
 #include "tools/launch/launch.h"
 #include "tools/launch/run_fill.h"
 #include "tools/launch/state.h"
-#include "tools/lib/learners.h"
 
 #define END_TRIES 100u /* of 0.1 s: learners end soon after their launcher */
 
@@ -117,6 +118,21 @@ static int raise_rounds(struct sl_plan *plan, struct sl_error *error)
 
 /* ---- learners of an earlier launch ---- */
 
+/* Return true if a daemon holds the state folder; `process` is its process id, 0 if unknown. */
+static bool is_held(const char *state, long *process)
+{
+	char path[PATH_MAX + 8], text[32] = "";
+	snprintf(path, sizeof path, "%s/lock", state);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	*process = 0;
+	if (fd < 0)
+		return false;
+	bool held = flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+	*process = pread(fd, text, sizeof text - 1, 0) > 0 ? strtol(text, NULL, 10) : 0;
+	close(fd);
+	return held;
+}
+
 static int await_end(struct sl_plan *plan, struct sl_error *error)
 {
 	uint32_t tries = 0;
@@ -124,7 +140,7 @@ static int await_end(struct sl_plan *plan, struct sl_error *error)
 	char state[PATH_MAX];
 	for (uint32_t i = 0; i < plan->learners;) {
 		sl_run_folder_path(&plan->folder, i, "state", state);
-		if (!sl_learners_runs(state, &process)) {
+		if (!is_held(state, &process)) {
 			i++;
 			continue;
 		}

@@ -16,13 +16,6 @@
 
 /* ---- standard output ---- */
 
-static int output_errno;
-
-void sl_command_output_failed(void)
-{
-	output_errno = errno;
-}
-
 /* errno of an earlier failed write is lost; the pipe itself still knows. */
 static bool reader_gone(void)
 {
@@ -34,7 +27,7 @@ static bool reader_gone(void)
 static void close_output(void)
 {
 	bool lost = ferror(stdout) != 0, gone = reader_gone();
-	errno = output_errno;
+	errno = 0;
 	if ((fclose(stdout) == 0 && !lost) || errno == EPIPE || gone)
 		return;
 	dprintf(STDERR_FILENO, "%s: cannot write standard output%s%s\n", program_invocation_short_name,

@@ -26,7 +26,6 @@ struct sl_command {
 	int (*run)(int argc, char **argv);
 };
 
-int sl_cmd_abort(int argc, char **argv);
 int sl_cmd_admit(int argc, char **argv);
 int sl_cmd_doctor(int argc, char **argv);
 int sl_cmd_evidence(int argc, char **argv);
@@ -37,11 +36,8 @@ int sl_cmd_keygen(int argc, char **argv);
 int sl_cmd_logs(int argc, char **argv);
 int sl_cmd_launch(int argc, char **argv);
 int sl_cmd_python(int argc, char **argv);
-int sl_cmd_backup(int argc, char **argv);
-int sl_cmd_reload(int argc, char **argv);
+int sl_cmd_control(int argc, char **argv);
 int sl_cmd_report(int argc, char **argv);
-int sl_cmd_status(int argc, char **argv);
-int sl_cmd_stop(int argc, char **argv);
 int sl_cmd_dp(int argc, char **argv);
 int sl_cmd_estimate(int argc, char **argv);
 int sl_cmd_simulate(int argc, char **argv);
@@ -89,9 +85,6 @@ void sl_command_print_json(struct json_t *document, size_t flags);
 void *sl_command_memory(size_t count, size_t size);
 /* Return `items`, moved if needed, with room for one item more than `count`. The same without memory. */
 void *sl_command_grow(void *items, size_t count, size_t *room, size_t size);
-
-/* Keep errno of a write to standard output that has just failed, for the message at exit. */
-void sl_command_output_failed(void);
 
 /* Write into `path` the program `name` in the folder of this one, and return true; without such a program,
  * write `name` (to be found on PATH) and return false. */

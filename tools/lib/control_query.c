@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,16 +13,18 @@
 #include <uv.h>
 
 #include "common/base/clean.h"
-#include "daemon/runtime/log.h"
-#include "tools/lib/command.h"
 
 #define LINE_BYTES (1u << 20) /* of a status with the most learners */
 
-/* Connect to the socket `name` in `folder`, without waiting; return its descriptor, or -1 and errno. Its
- * address has room for 107 bytes, and folders may be deeper: through the folder's descriptor. */
-static int dial(const char *folder, const char *name)
+/* Connect to the socket, without waiting; return its descriptor, or -1 and errno. Its address has room for
+ * 107 bytes, and folders may be deeper: through the folder's descriptor. */
+static int dial(const char *path)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	char folder[PATH_MAX];
+	const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+	snprintf(folder, sizeof folder, "%.*s", slash == NULL || slash == path ? 1 : (int)(slash - path),
+		 slash == NULL ? "." : path);
 	int at = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC), fd = -1;
 	int n = snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/%s", at, name);
 	if (at >= 0 && n > 0 && (size_t)n < sizeof address.sun_path)
@@ -76,53 +79,45 @@ static void clean_text(json_t *value)
 	free(text);
 }
 
-void sl_control_query_clean(json_t *value)
+static void clean(json_t *value)
 {
 	const char *key;
 	size_t index;
 	json_t *one;
 	if (json_is_string(value))
 		clean_text(value);
-	json_object_foreach(value, key, one) sl_control_query_clean(one);
-	json_array_foreach(value, index, one) sl_control_query_clean(one);
+	json_object_foreach(value, key, one) clean(one);
+	json_array_foreach(value, index, one) clean(one);
 }
 
-void sl_control_query_all(struct sl_control_query *asked, size_t count, const json_t *request, int wait_ms)
+json_t *sl_control_query(const char *path, json_t *request, int wait_ms, const char **problem)
 {
 	int64_t end_ms = now_ms() + wait_ms;
+	json_t *reply = NULL;
+	int fd = dial(path), error = fd < 0 ? errno : 0;
 	char *text = json_dumps(request, JSON_COMPACT);
-	int *fds = sl_command_memory(count + 1, sizeof *fds);
-	for (size_t i = 0; i < count; i++) {
-		fds[i] = -1;
-		if (asked[i].skip)
-			continue;
-		json_decref(asked[i].reply);
-		asked[i].reply = NULL;
-		fds[i] = dial(asked[i].folder, asked[i].socket);
-		asked[i].error = fds[i] < 0 ? errno : 0;
-		if (fds[i] >= 0)
-			dprintf(fds[i], "%s\n", text); /* a request that is lost is not answered */
+	if (fd >= 0) {
+		dprintf(fd, "%s\n", text); /* a request that is lost is not answered */
+		reply = read_reply(fd, end_ms);
+		clean(reply);
+		close(fd);
 	}
-	for (size_t i = 0; i < count; i++)
-		if (fds[i] >= 0) {
-			asked[i].reply = read_reply(fds[i], end_ms);
-			sl_control_query_clean(asked[i].reply);
-			close(fds[i]);
-		}
-	free(fds);
+	*problem = error == ENOENT || error == ECONNREFUSED || error == ENOTDIR ? SL_CONTROL_ABSENT
+		   : error != 0 && error != EAGAIN /* EAGAIN: it accepts no connection */
+			   ? strerror(error)
+			   : "does not answer";
 	free(text);
+	json_decref(request);
+	return reply;
 }
 
-bool sl_control_query_absent(const struct sl_control_query *asked)
+const char *sl_control_query_text(const json_t *object, const char *key)
 {
-	return asked->error == ENOENT || asked->error == ECONNREFUSED || asked->error == ENOTDIR;
+	const char *text = json_string_value(json_object_get(object, key));
+	return text == NULL ? "" : text;
 }
 
-const char *sl_control_query_problem(const struct sl_control_query *asked)
+long long sl_control_query_number(const json_t *object, const char *key)
 {
-	if (sl_control_query_absent(asked))
-		return "is not running";
-	if (asked->error != 0 && asked->error != EAGAIN) /* EAGAIN: it accepts no connection */
-		return strerror(asked->error);
-	return asked->reply == NULL ? "does not answer" : NULL;
+	return (long long)json_integer_value(json_object_get(object, key));
 }

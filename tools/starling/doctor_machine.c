@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "common/membership/admin_key.h"
-#include "tools/lib/learners.h"
+#include "tools/lib/control_query.h"
 #include "tools/starling/doctor.h"
 
 #define ANSWER_MS 2000
@@ -133,33 +133,29 @@ static void check_discovery(struct sl_doctor *d)
 /* Ask the learner of this machine for its status. */
 static void ask_learner(struct sl_doctor *d)
 {
-	struct sl_learners learners = {.count = 0};
-	sl_learners_add(&learners, d->settings.control);
-	json_t *request = json_pack("{s:s, s:b}", "op", "status", "peers", 1);
-	sl_control_query_all(learners.asked, 1, request, ANSWER_MS);
-	json_decref(request);
-	struct sl_control_query *one = &learners.asked[0];
-	const char *problem = sl_control_query_problem(one);
-	const char *obstacle = one->reply != NULL ? sl_learners_text(one->reply, "obstacle") : "";
+	const char *problem;
+	json_t *reply =
+		sl_control_query(d->settings.control, json_pack("{s:s, s:b}", "op", "status", "peers", 1),
+				 ANSWER_MS, &problem);
+	const char *obstacle = sl_control_query_text(reply, "obstacle");
 	char start[PATH_MAX + 96];
 	snprintf(start, sizeof start, "start it: starlingd --config %s, or its unit", d->config);
-	if (problem != NULL && sl_control_query_absent(one))
+	if (reply == NULL && strcmp(problem, SL_CONTROL_ABSENT) == 0)
 		sl_doctor_add(d, SL_DOCTOR_WARN, "learner", d->self >= 0 ? start : NULL, "it is not running");
-	else if (problem != NULL)
+	else if (reply == NULL)
 		sl_doctor_add(d, SL_DOCTOR_WARN, "learner",
 			      "run this command as the user of the learner, and see its log", "%s: %s",
 			      d->settings.control, problem);
-	else if (json_is_true(json_object_get(one->reply, "forming")) ||
-		 json_is_true(json_object_get(one->reply, "waiting")))
+	else if (json_is_true(json_object_get(reply, "forming")) ||
+		 json_is_true(json_object_get(reply, "waiting")))
 		sl_doctor_add(d, SL_DOCTOR_OK, "learner", NULL, "runs; %s",
-			      sl_learners_text(one->reply, "error"));
+			      sl_control_query_text(reply, "error"));
 	else if (obstacle[0] != '\0')
 		sl_doctor_add(d, SL_DOCTOR_WARN, "learner", NULL, "runs, and waits: %s", obstacle);
 	else
 		sl_doctor_add(d, SL_DOCTOR_OK, "learner", NULL, "runs, with %lld links",
-			      sl_learners_number(one->reply, "links"));
-	d->status = json_incref(one->reply);
-	sl_learners_close(&learners);
+			      sl_control_query_number(reply, "links"));
+	d->status = reply;
 }
 
 bool sl_doctor_machine(struct sl_doctor *d)

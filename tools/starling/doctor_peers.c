@@ -11,7 +11,7 @@
 #include "common/wire/codec.h"
 #include "daemon/membership/join_client.h"
 #include "tools/lib/command.h"
-#include "tools/lib/learners.h"
+#include "tools/lib/control_query.h"
 #include "tools/starling/doctor.h"
 
 #define THREADS_MAX 256u
@@ -346,10 +346,10 @@ static void note_links(struct asked *a, const struct sl_doctor *d)
 	json_t *one;
 	json_array_foreach(json_object_get(d->status, "peers"), i, one)
 	{
-		int at = sl_roster_find(&d->group.roster, (sl_id)sl_learners_number(one, "id"));
+		int at = sl_roster_find(&d->group.roster, (sl_id)sl_control_query_number(one, "id"));
 		if (at < 0)
 			continue;
-		a->peers[at].has_link = strcmp(sl_learners_text(one, "link"), "up") == 0;
+		a->peers[at].has_link = strcmp(sl_control_query_text(one, "link"), "up") == 0;
 		a->peers[at].other_run = json_is_true(json_object_get(one, "other_run"));
 	}
 }

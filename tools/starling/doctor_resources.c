@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "daemon/net/listen.h"
-#include "tools/lib/learners.h"
+#include "tools/lib/control_query.h"
 #include "tools/starling/doctor.h"
 #include "tools/starling/try_listen.h"
 
@@ -100,7 +100,7 @@ static void check_disk(struct sl_doctor *d)
 /* Read a limit of the running learner, or else of this process. */
 static bool read_limit(const struct sl_doctor *d, int which, struct rlimit *limit)
 {
-	pid_t pid = d->status != NULL ? (pid_t)sl_learners_number(d->status, "pid") : 0;
+	pid_t pid = d->status != NULL ? (pid_t)sl_control_query_number(d->status, "pid") : 0;
 	if (pid > 0 && prlimit(pid, (__rlimit_resource_t)which, NULL, limit) == 0)
 		return true;
 	prlimit(0, (__rlimit_resource_t)which, NULL, limit);

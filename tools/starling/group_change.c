@@ -7,7 +7,7 @@
 
 #include "common/membership/private_file.h"
 #include "common/membership/proposal.h"
-#include "tools/lib/learners.h"
+#include "tools/lib/control_query.h"
 #include "tools/starling/wait_report.h"
 
 #define ANSWER_MS 10000
@@ -17,14 +17,8 @@
 /* Send a request to the learner of the folder. Return its reply, or NULL if it is not running. */
 static json_t *query(const struct sl_group_own *own, const char *op)
 {
-	struct sl_learners learners = {.count = 0};
-	sl_learners_add(&learners, own->settings.control);
-	json_t *request = json_pack("{s:s}", "op", op);
-	sl_control_query_all(learners.asked, 1, request, ANSWER_MS);
-	json_t *reply = json_incref(learners.asked[0].reply);
-	json_decref(request);
-	sl_learners_close(&learners);
-	return reply;
+	const char *problem;
+	return sl_control_query(own->settings.control, json_pack("{s:s}", "op", op), ANSWER_MS, &problem);
 }
 
 /* Return NULL if the group may change now, else what it waits for. `version` is that of the running learner.

@@ -13,7 +13,8 @@
 #include "common/config/settings_table.h"
 #include "common/config/yaml_text.h"
 #include "common/report/modulus.h"
-#include "tools/lib/learners.h"
+
+#define PLACE_OF_ROOT "/var/lib/starling" /* of the folders of groups */
 
 #define OPTIONS                                                                                              \
 	{"folder", 0, "DIR", "folder of the group, if this machine has several",                             \
@@ -28,6 +29,43 @@ const struct sl_option sl_group_change_options[] = {
 	{"no-wait", 0, NULL, "if a round must commit first, end with status 1 instead of waiting",
 	 SL_SETS(struct sl_group_options, no_wait)},
 	{0}};
+
+/* Write the folder that has those of groups: PLACE_OF_ROOT for root, else one in the home folder. */
+static int find_place(char path[static PATH_MAX], struct sl_error *error)
+{
+	const char *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
+	int n;
+	if (geteuid() == 0)
+		n = snprintf(path, PATH_MAX, PLACE_OF_ROOT);
+	else if (data != NULL && data[0] == '/')
+		n = snprintf(path, PATH_MAX, "%s/starling", data);
+	else if (home != NULL && home[0] == '/')
+		n = snprintf(path, PATH_MAX, "%s/.local/share/starling", home);
+	else
+		return sl_err_set(error, SL_ERR_NOTFOUND,
+				  "HOME is not set; name the folder with --folder DIR");
+	return n > 0 && (size_t)n + SL_NAME_BYTES + 64 < PATH_MAX
+		       ? SL_OK
+		       : sl_err_set(error, SL_ERR_RANGE, "the path of the home folder is too long");
+}
+
+#define AS_ROOT ", or run this command as root: " PLACE_OF_ROOT " has folders that this user cannot read"
+
+/* Return true if PLACE_OF_ROOT has a folder that this user cannot read. */
+static bool is_hidden(void)
+{
+	char path[PATH_MAX];
+	bool hidden = false;
+	DIR *all = opendir(PLACE_OF_ROOT);
+	if (all == NULL)
+		return errno == EACCES;
+	for (const struct dirent *entry; !hidden && (entry = readdir(all)) != NULL;) {
+		snprintf(path, sizeof path, PLACE_OF_ROOT "/%s", entry->d_name);
+		hidden = entry->d_name[0] != '.' && access(path, R_OK | X_OK) != 0 && errno == EACCES;
+	}
+	closedir(all);
+	return hidden;
+}
 
 /* Write the absolute path: it goes into commands that a user runs elsewhere. */
 static int take_given(const char *given, char folder[static PATH_MAX], struct sl_error *error)
@@ -52,7 +90,7 @@ int sl_group_folder_new(const char *given, const char *group, char folder[static
 	char place[PATH_MAX];
 	if (given != NULL)
 		return take_given(given, folder, error);
-	int rc = sl_learners_place(place, error);
+	int rc = find_place(place, error);
 	if (rc == SL_OK)
 		snprintf(folder, PATH_MAX, "%.*s/%s", PATH_MAX - (int)SL_NAME_BYTES - 2, place, group);
 	return rc;
@@ -103,13 +141,13 @@ int sl_group_folder_find(const char *given, char folder[static PATH_MAX], struct
 				  "; 'starling group create' and 'starling join' make the folder of a group",
 				  given);
 	}
-	int rc = sl_learners_place(place, error);
+	int rc = find_place(place, error);
 	uint32_t count = rc == SL_OK ? look_for(place, folder, names, sizeof names) : 0;
 	if (rc != SL_OK || count == 1)
 		return rc;
 	return count == 0 ? sl_err_set(error, SL_ERR_NOTFOUND,
 				       "%.200s has no group; name its folder with --folder DIR%s", place,
-				       sl_learners_hidden() ? SL_LEARNERS_AS_ROOT : "")
+				       is_hidden() ? AS_ROOT : "")
 			  : sl_err_set(error, SL_ERR_NOTFOUND,
 				       "%.200s has several groups (%.120s); choose one with --folder DIR",
 				       place, names);
@@ -263,8 +301,7 @@ void sl_group_folder_take_set(struct argp_state *state, const char *value, void 
 void sl_group_folder_start(const char *folder, char *command, size_t size)
 {
 	const char *name = strrchr(folder, '/');
-	bool unit = geteuid() == 0 &&
-		    strncmp(folder, SL_LEARNERS_FOLDER "/", sizeof SL_LEARNERS_FOLDER) == 0 &&
+	bool unit = geteuid() == 0 && strncmp(folder, PLACE_OF_ROOT "/", sizeof PLACE_OF_ROOT) == 0 &&
 		    access("/run/systemd/system", F_OK) == 0;
 	if (unit)
 		snprintf(command, size, "systemctl enable --now starlingd@%s", name + 1);

@@ -8,7 +8,7 @@
 
 static const struct sl_command commands[] = {
 	{"launch", "run a local cluster of learners, one process each", sl_cmd_launch},
-	{"status", "show what learners are doing, and which learners they wait for", sl_cmd_status},
+	{"status", "show what learners are doing, and which learners they wait for", sl_cmd_control},
 	{"logs", "show the logs of learners as one stream, explain a round, give figures", sl_cmd_logs},
 	{"watch", "show a run in the browser, live or finished", sl_cmd_watch},
 	{"report", "write the report of a run: one HTML file, and CSV", sl_cmd_report},
@@ -28,10 +28,10 @@ static const struct sl_command commands[] = {
 	{"admit", "admit a learner that waits to join the group", sl_cmd_admit},
 	{"doctor", "find what keeps this machine from taking part, here and at each peer", sl_cmd_doctor},
 	{"keygen", "make a learner's identity and print its roster line", sl_cmd_keygen},
-	{"stop", "end learners cleanly", sl_cmd_stop},
-	{"reload", "make learners read log settings and roster again", sl_cmd_reload},
-	{"backup", "copy the records of running learners", sl_cmd_backup},
-	{"abort", "abort an attempt that waits for learners that are lost for good", sl_cmd_abort},
+	{"stop", "end learners cleanly", sl_cmd_control},
+	{"reload", "make learners read log settings and roster again", sl_cmd_control},
+	{"backup", "copy the records of running learners", sl_cmd_control},
+	{"abort", "abort an attempt that waits for learners that are lost for good", sl_cmd_control},
 };
 
 #define COMMANDS (sizeof commands / sizeof commands[0])

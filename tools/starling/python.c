@@ -62,3 +62,9 @@ int sl_dp_audit(int argc, char **argv)
 {
 	return sl_python_run("starling_timeline.dp_audit", argc, argv);
 }
+
+/* Those of the package starling_control: status, stop, reload, backup, abort. */
+int sl_cmd_control(int argc, char **argv)
+{
+	return sl_python_run("starling_control.__main__", argc, argv);
+}

@@ -100,9 +100,10 @@ def remedy(folder: str) -> str:
 
 
 def end(path: str, start: int, size: int) -> Iterator[dict]:
-    """Yield the records in the last `size` bytes of a log, but none before byte `start`; of any version and time."""
+    """Yield the records in the last `size` bytes of a log, but none before byte `start`; of any version and time. A pipe has none: it is
+    not waited for."""
     try:
-        with open(path, "rb") as file:
+        with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:
             file.seek(max(os.fstat(file.fileno()).st_size - size, start))
             yield from filter(None, map(parse, file.read(size).split(b"\n")))
     except OSError:
