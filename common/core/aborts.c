@@ -182,11 +182,23 @@ static bool is_open_in(const struct sl_core *core, uint32_t peer, sl_attempt a)
 	       p->status == SL_PEER_STATUS_OPEN;
 }
 
+/* Return true if a learner has signed that it is stuck in attempt `a`: it may be out of reach of those that
+ * can end it. */
+static bool is_stuck_in(const struct sl_core *core, sl_attempt a)
+{
+	const struct sl_abort_set *set = sl_aborts_find(core, a);
+	uint32_t says = 0;
+	for (uint32_t i = 0; set != NULL && i < core->config.roster_size; i++)
+		says |= set->aborts[i].says;
+	return (says & SL_ABORT_STUCK) != 0;
+}
+
 void sl_aborts_pass(struct sl_core *core, uint32_t from, const struct sl_abort *abort_record)
 {
 	bool own = abort_record->id == core->config.ids[core->config.self];
+	bool far = is_stuck_in(core, abort_record->a);
 	for (uint32_t i = 0; i < core->config.roster_size; i++)
-		if (i != from && is_open_in(core, i, abort_record->a))
+		if (i != from && (is_open_in(core, i, abort_record->a) || (far && sl_bit(core->linked, i))))
 			sl_emit_send(core, sl_core_only(core, i),
 				     &(struct sl_message){.kind = SL_MSG_ABORT, .abort = *abort_record}, own);
 }
@@ -214,15 +226,26 @@ void sl_aborts_show_all(struct sl_core *core, sl_attempt a)
 			sl_aborts_show(core, i);
 }
 
-/* Each peer that is open in an attempt below the own, and has shown its Ready, is told that the own Ready
+/* Return the attempt of the round in which learner i waits for others, by its Hello, or by its word that it
+ * is stuck, which comes without a link; 0: none. */
+static sl_attempt waits_in(const struct sl_core *core, uint32_t i)
+{
+	const struct sl_abort_record *ar = &core->aborts[i];
+	if (is_open_in(core, i, core->peers[i].a))
+		return core->peers[i].a;
+	bool stuck = ar->record.present && ar->abort.t == core->t && (ar->abort.says & SL_ABORT_STUCK) != 0;
+	return stuck ? ar->abort.a : 0;
+}
+
+/* Each learner that is open in an attempt below the own, and has shown its Ready, is told that the own Ready
  * never comes. */
 static void deny(struct sl_core *core)
 {
 	for (uint32_t i = 0; core->a > 1 && i < core->config.roster_size; i++) {
 		const struct sl_ready_record *rr = &core->readys[i];
-		sl_attempt a = core->peers[i].a;
-		bool asked = a < core->a && is_open_in(core, i, a) && rr->record.present &&
-			     rr->ready.t == core->t && rr->ready.a == a;
+		sl_attempt a = waits_in(core, i);
+		bool asked = a != 0 && a < core->a && rr->record.present && rr->ready.t == core->t &&
+			     rr->ready.a == a;
 		if (!asked || !sl_aborts_may_deny(core, a))
 			continue;
 		struct sl_abort_set *set = sl_aborts_set(core, a);

@@ -97,6 +97,38 @@ TEST(earlier_attempts_keep_their_aborts)
 
 /* --- stuck --- */
 
+/* In a round in which this learner was not started: each attempt is then known. */
+static struct driver *in_the_second_attempt(void)
+{
+	struct driver *p = driver_new(4, 4);
+	p->config.parameters.rounds = 2;
+	driver_commit(p);
+	play(p, "link down 4\n"
+		"trained\n"
+		"hello t2 ready from 2 3 -> *AGREE, link state of 1 a1 to 2 3\n"
+		"link down 3 -> FAILED link 3, *\n"
+		"link up 3 -> *\n"
+		"ready of 4 t2 a1 from 2 -> ready of 4 a1 to 3");
+	return p;
+}
+
+/* Learner 4 is open in an earlier attempt and has no link to this learner: its word reaches it over others.
+ */
+CASE(stuck_without_a_link, in_the_second_attempt(),
+     "abort of 4 r1 t2 a1 from 2 -> abort of 4 a1 to 3\n" /* it may end without this one */
+     "abort of 4 g5 t2 a1 from 2 -> persist aborted t2 a1, abort stuck of 4 a1 to 3\n"
+     "durable aborted -> denial of 1 a1 to 2 3")
+
+/* The flood goes on with the latest Abort of a signer; an earlier one goes its way for those that are stuck.
+ */
+CASE(earlier_aborts_for_the_stuck, in_the_second_attempt(),
+     "abort of 2 t2 a2 from 2 -> *denial of 2 a2 to 3*\n"
+     "abort of 2 t2 a1 from 2 ->\n"
+     "abort of 4 g4 t2 a1 from 2 -> *stuck of 4 a1 to 3*\n"
+     "abort of 3 t2 a2 from 3 -> *denial of 3 a2 to 2*\n"
+     "abort of 3 t2 a1 from 3 -> denial of 3 a1 to 2\n"
+     "abort of 3 t2 a1 from 3 ->")
+
 /* A learner without progress says so; it gives up when as many participants say so as a commit needs, and
  * nothing comes for stall_timeout more. */
 CASE(stuck_together, bound(),
