@@ -175,7 +175,7 @@ static bool plausible(const struct sl_workspace *workspace, const struct sl_view
 /* Fill in weight, strands and D of Z; if Z is not plausible, the code alone. */
 static void judge(struct sl_workspace *workspace, const struct sl_view *view, struct sl_job_result *result)
 {
-	struct sl_vector_hash model;
+	uint8_t model[SL_STRANDS_BYTES];
 	bool weightless;
 	result->total = sl_state_element(workspace, view, (size_t)view->elements - 1);
 	weightless = view->encoding.kind == SL_ENCODING_WEIGHTED && result->total == 0;
@@ -184,12 +184,13 @@ static void judge(struct sl_workspace *workspace, const struct sl_view *view, st
 	if (result->code != SL_OK || weightless) /* there is no mean */
 		return;
 	sl_canonical_strands(workspace->s, sl_state_packed(view), result->strands);
-	if (!sl_job_model_hash(workspace, view, &model)) {
+	if (!sl_job_model_hash(workspace, view, model)) {
 		result->code = SL_ERR_INVALID;
 		return;
 	}
-	sl_canonical_result_of(&workspace->scope, view->h, result->total, result->strands, &model,
+	sl_canonical_result_of(&workspace->scope, view->h, result->total, result->strands, model,
 			       sl_workspace_bytes(workspace), result->hash);
+	memcpy(workspace->strands, model, sizeof model);
 }
 
 static void run_close(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
@@ -242,8 +243,11 @@ static void run_absorb(struct sl_workspace *workspace, const struct sl_job *job,
 /* Commit to a model from others if it is the one whose digest they signed. */
 static void run_adopt(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
 {
-	sl_canonical_result(&workspace->scope, job->view->h, job->round->total, job->round->strands,
-			    workspace->fetched, sl_workspace_bytes(workspace), result->hash);
+	uint8_t model[SL_STRANDS_BYTES];
+	size_t bytes = sl_workspace_bytes(workspace);
+	sl_canonical_strands(workspace->fetched, bytes, model);
+	sl_canonical_result_of(&workspace->scope, job->view->h, job->round->total, job->round->strands, model,
+			       bytes, result->hash);
 	if (memcmp(result->hash, job->expected, SL_HASH_BYTES) != 0) {
 		result->code = SL_ERR_INVALID;
 		return;
@@ -251,6 +255,7 @@ static void run_adopt(struct sl_workspace *workspace, const struct sl_job *job, 
 	void *before = workspace->committed;
 	workspace->committed = workspace->fetched;
 	workspace->fetched = before;
+	memcpy(workspace->strands, model, sizeof model);
 }
 
 static void run_accept(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)

@@ -340,29 +340,31 @@ static size_t decode(const struct sl_workspace *workspace, const struct sl_view 
 }
 
 bool sl_job_model_hash(const struct sl_workspace *workspace, const struct sl_view *view,
-		       struct sl_vector_hash *hash)
+		       uint8_t strands[static SL_STRANDS_BYTES])
 {
 	uint64_t model[BLOCK];
+	struct sl_vector_hash hash;
 	const struct sl_ranges *ranges = &workspace->ranges;
 	bool finite = true;
-	sl_vector_hash_begin(hash);
+	sl_vector_hash_begin(&hash);
 	if (ranges->count > 0) {
 		memset(ranges->most, 0, ranges->count * sizeof *ranges->most);
 		memset(ranges->value, 0, ranges->count * sizeof *ranges->value);
 	}
 	for (size_t at = 0, n = workspace->n; at < n; at += BLOCK) {
 		size_t bytes = decode(workspace, view, at, min(n - at, BLOCK), model);
-		sl_vector_hash_add(hash, (const uint8_t *)model, bytes);
+		sl_vector_hash_add(&hash, (const uint8_t *)model, bytes);
 		if (ranges->count > 0)
 			note_values(workspace, model, at, min(n - at, BLOCK));
 	}
 	for (uint32_t k = 0; k < ranges->count; k++)
 		finite &= isfinite(ranges->value[k]) != 0;
-	if (!finite || ranges->count == 0)
-		return finite;
-	find_exponents(workspace, view);
-	sl_vector_hash_add(hash, (const uint8_t *)ranges->next, sl_ranges_bytes(ranges));
-	return true;
+	if (finite && ranges->count > 0) {
+		find_exponents(workspace, view);
+		sl_vector_hash_add(&hash, (const uint8_t *)ranges->next, sl_ranges_bytes(ranges));
+	}
+	sl_vector_hash_end(&hash, strands);
+	return finite;
 }
 
 /* Keep the rest of the own update, if it is in Z and this process has encoded it. */

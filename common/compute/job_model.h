@@ -20,10 +20,11 @@ int sl_job_model_check(struct sl_workspace *workspace, const struct sl_view *vie
 /* Encode the elements first .. first + count - 1 of the trained model, which has been checked, into x. */
 void sl_job_model_encode(const struct sl_workspace *workspace, const struct sl_view *view, size_t first,
 			 size_t count, uint64_t *x);
-/* Decode Z, in s, whose total weight is not 0, block by block. Hash the model, which is kept nowhere, and the
- * exponents of its ranges, which are kept. Return false if a value of the model is not finite. */
+/* Decode Z, in s, whose total weight is not 0, block by block. Write the strands of the model, which is kept
+ * nowhere, and the exponents of its ranges, which are kept. Return false if a value of the model is not
+ * finite. */
 bool sl_job_model_hash(const struct sl_workspace *workspace, const struct sl_view *view,
-		       struct sl_vector_hash *hash);
+		       uint8_t strands[static SL_STRANDS_BYTES]);
 /* Decode it once more, over the committed model; and keep what the own update has more than its encoding. */
 void sl_job_model_accept(struct sl_workspace *workspace, const struct sl_view *view);
 /* Add that rest to the model that was trained since; no encoding is of it yet. */

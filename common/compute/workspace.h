@@ -27,14 +27,16 @@ struct sl_noise {
 
 struct sl_workspace {
 	struct sl_scope scope;
-	size_t n;		   /* elements of the model */
-	struct sl_tensors tensors; /* of the model; without items: n float32 */
-	void *trained;		   /* theta_i, from the trainer; secret */
-	struct sl_ranges ranges;   /* of rounds with limbs; count 0: models have decimals */
-	void *committed;	   /* the last committed model, and the exponents of its ranges */
-	void *fetched;		   /* a model from a peer's Result; needed from ABSORB to ADOPT alone */
-	void *rest; /* of the own last update, like a model: what its encoding left out; secret. NULL: not
-		       kept. Lost with the process */
+	size_t n;			   /* elements of the model */
+	struct sl_tensors tensors;	   /* of the model; without items: n float32 */
+	void *trained;			   /* theta_i, from the trainer; secret */
+	struct sl_ranges ranges;	   /* of rounds with limbs; count 0: models have decimals */
+	void *committed;		   /* the last committed model, and the exponents of its ranges */
+	uint8_t strands[SL_STRANDS_BYTES]; /* of the model and the exponents that the last CLOSE, SUM or
+					      ADOPT found */
+	void *fetched; /* a model from a peer's Result; needed from ABSORB to ADOPT alone */
+	void *rest;    /* of the own last update, like a model: what its encoding left out; secret. NULL: not
+			  kept. Lost with the process */
 	uint8_t encoded[SL_HASH_BYTES]; /* h of the view for which `trained` was encoded last */
 	uint64_t weight;		/* m_i; 0: the vector does not count */
 	bool clamp;			/* clip coordinates instead of failing */

@@ -18,7 +18,7 @@
 #include "common/field/ranges.h"
 #include "common/model/tensor_header.h"
 
-#define FORMAT "starling-1"
+#define FORMAT "starling-2"
 #define PATH_BYTES 4096u
 
 /* ---- writing ---- */
@@ -28,41 +28,25 @@ void sl_checkpoint_name(sl_round round, char name[static SL_FILE_NAME_BYTES])
 	snprintf(name, SL_FILE_NAME_BYTES, "round-%06" PRIu32 ".safetensors", round);
 }
 
-static void sum_of(const void *bytes, size_t size, uint8_t checksum[static SL_HASH_BYTES])
-{
-	crypto_generichash(checksum, SL_HASH_BYTES, bytes, size, NULL, 0);
-}
-
-static void sum_of_ranges(const struct sl_checkpoint *c, char text[static 2 * SL_HASH_BYTES + 1])
-{
-	uint8_t sum[SL_HASH_BYTES];
-	sum_of(c->exponents, c->ranges * sizeof *c->exponents, sum);
-	sodium_bin2hex(text, 2 * SL_HASH_BYTES + 1, sum, sizeof sum);
-}
-
-/* Add the exponents and their checksum to the metadata; false: out of memory. */
+/* Add the exponents to the metadata; false: out of memory. */
 static bool put_ranges(json_t *metadata, const struct sl_checkpoint *c)
 {
-	char sum[2 * SL_HASH_BYTES + 1];
 	if (c->ranges == 0)
 		return true;
 	json_t *list = json_array();
 	for (uint32_t k = 0; k < c->ranges; k++)
 		json_array_append_new(list, json_integer(c->exponents[k]));
 	char *text = json_dumps(list, JSON_COMPACT);
-	sum_of_ranges(c, sum);
-	bool put = json_object_set_new(metadata, "ranges", json_string(text)) == 0 &&
-		   json_object_set_new(metadata, "ranges_checksum", json_string(sum)) == 0;
+	bool put = json_object_set_new(metadata, "ranges", json_string(text)) == 0;
 	json_decref(list);
 	free(text);
 	return put;
 }
 
-/* Set the exponents from their text, of which there must be as many, with this checksum. */
-static bool ranges_parse(const char *text, const char *checksum, const struct sl_checkpoint *c)
+/* Set the exponents from their text, of which there must be as many. */
+static bool ranges_parse(const char *text, const struct sl_checkpoint *c)
 {
-	char sum[2 * SL_HASH_BYTES + 1];
-	if (text == NULL || checksum == NULL)
+	if (text == NULL)
 		return c->ranges == 0;
 	json_t *list = json_loads(text, 0, NULL);
 	bool good = json_array_size(list) == c->ranges;
@@ -73,8 +57,7 @@ static bool ranges_parse(const char *text, const char *checksum, const struct sl
 		c->exponents[k] = good ? (int16_t)exponent : 0;
 	}
 	json_decref(list);
-	sum_of_ranges(c, sum);
-	return good && strcmp(sum, checksum) == 0;
+	return good;
 }
 
 /* Return the header; NULL if the name of the run is not UTF-8 or memory is short. */
@@ -96,9 +79,20 @@ static json_t *header_of(const struct sl_checkpoint *c, const struct sl_tensors 
 	return NULL;
 }
 
-void sl_checkpoint_sum(struct sl_checkpoint *checkpoint, const struct sl_tensors *tensors, const void *model)
+void sl_checkpoint_sum(struct sl_checkpoint *checkpoint, const uint8_t strands[static SL_STRANDS_BYTES])
 {
-	sum_of(model, sl_tensors_bytes(tensors, checkpoint->n), checkpoint->checksum);
+	crypto_generichash(checkpoint->checksum, SL_HASH_BYTES, strands, SL_STRANDS_BYTES, NULL, 0);
+}
+
+static void sum_of(struct sl_checkpoint *c, const struct sl_tensors *tensors, const void *model)
+{
+	struct sl_vector_hash hash;
+	uint8_t strands[SL_STRANDS_BYTES];
+	sl_vector_hash_begin(&hash);
+	sl_vector_hash_add(&hash, model, sl_tensors_bytes(tensors, c->n));
+	sl_vector_hash_add(&hash, (const uint8_t *)c->exponents, c->ranges * sizeof *c->exponents);
+	sl_vector_hash_end(&hash, strands);
+	sl_checkpoint_sum(c, strands);
 }
 
 static int write_file(const char *folder, const struct sl_checkpoint *checkpoint, enum sl_safetensors_way way,
@@ -113,14 +107,13 @@ static int write_file(const char *folder, const struct sl_checkpoint *checkpoint
 int sl_checkpoint_write(const char *folder, struct sl_checkpoint *checkpoint,
 			const struct sl_tensors *tensors, const void *model, struct sl_error *error)
 {
-	sl_checkpoint_sum(checkpoint, tensors, model);
+	sum_of(checkpoint, tensors, model);
 	return write_file(folder, checkpoint, SL_SAFETENSORS_WHOLE, tensors, model, error);
 }
 
-int sl_checkpoint_write_later(const char *folder, struct sl_checkpoint *checkpoint,
+int sl_checkpoint_write_later(const char *folder, const struct sl_checkpoint *checkpoint,
 			      const struct sl_tensors *tensors, const void *model, struct sl_error *error)
 {
-	sl_checkpoint_sum(checkpoint, tensors, model);
 	return write_file(folder, checkpoint, SL_SAFETENSORS_LATER, tensors, model, error);
 }
 
@@ -148,13 +141,13 @@ bool sl_checkpoint_delete(const char *folder, sl_round round)
 /* The functions that return a text return the flaw that they found, or NULL. */
 static const char *metadata_parse(const json_t *metadata, struct sl_checkpoint *c)
 {
-	const char *format, *run, *round, *digest, *learners, *weight, *checksum, *nonnegative, *ranges,
-		*sum; /* they are read elsewhere */
+	const char *format, *run, *round, *digest, *learners, *weight, *checksum, *nonnegative,
+		*ranges; /* they are read elsewhere */
 	uint64_t t, count;
-	if (json_unpack((json_t *)metadata, "{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s?:s,s?:s,s?:s!}", "format",
-			&format, "run", &run, "round", &round, "digest", &digest, "learners", &learners,
+	if (json_unpack((json_t *)metadata, "{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s?:s,s?:s!}", "format", &format,
+			"run", &run, "round", &round, "digest", &digest, "learners", &learners,
 			"total_weight", &weight, "checksum", &checksum, "nonnegative", &nonnegative, "ranges",
-			&ranges, "ranges_checksum", &sum) != 0)
+			&ranges) != 0)
 		return "the metadata are not those of a checkpoint";
 	if (strcmp(format, FORMAT) != 0)
 		return "the format is not " FORMAT;
@@ -207,14 +200,13 @@ static bool same_tensors(const json_t *root, const struct sl_tensors *tensors)
 static const char *model_read(int fd, const json_t *root, const struct sl_checkpoint *c,
 			      const struct sl_tensors *tensors, void *model)
 {
-	if (!ranges_parse(metadata_of(root, "ranges"), metadata_of(root, "ranges_checksum"), c))
+	if (!ranges_parse(metadata_of(root, "ranges"), c))
 		return "its ranges are not those of its tensors";
-	uint8_t checksum[SL_HASH_BYTES];
-	size_t bytes = sl_tensors_bytes(tensors, c->n);
-	if (sl_safetensors_read(fd, model, bytes) < 0)
+	struct sl_checkpoint found = *c;
+	if (sl_safetensors_read(fd, model, sl_tensors_bytes(tensors, c->n)) < 0)
 		return "shorter than its header says";
-	sum_of(model, bytes, checksum);
-	return memcmp(checksum, c->checksum, sizeof checksum) == 0
+	sum_of(&found, tensors, model);
+	return memcmp(found.checksum, c->checksum, sizeof found.checksum) == 0
 		       ? NULL
 		       : "damaged: the model does not match its checksum";
 }

@@ -1,16 +1,17 @@
 /* checkpoint.h - a committed model on disk, as safetensors.
  *
  * state/checkpoints/round-000003.safetensors: the tensors of the trainer by name, with their dtypes, and
- * metadata {format, run, round, digest, learners, total_weight, ranges, ranges_checksum, checksum}, the
- * same bytes at all learners. ranges: the exponents as a JSON list, and their checksum, with values: update
- * alone. It is written to a temporary file, synchronised and renamed, and the folder is synchronised: a file
- * with this name is complete. A failed fsync is never retried.
+ * metadata {format, run, round, digest, learners, total_weight, ranges, checksum}, the same bytes at all
+ * learners. ranges: the exponents as a JSON list, with values: update alone. It is written to a temporary
+ * file, synchronised and renamed, and the folder is synchronised: a file with this name is complete. A failed
+ * fsync is never retried.
  */
 #pragma once
 
 #include "common/base/err.h"
 #include "common/base/tensors.h"
 #include "common/base/types.h"
+#include "common/field/vector_hash.h"
 #include "common/model/safetensors.h"
 
 struct sl_checkpoint {
@@ -20,8 +21,8 @@ struct sl_checkpoint {
 	uint32_t learners;		 /* number of participants, N */
 	uint64_t total_weight;		 /* sum of the weights, Z_n */
 	uint64_t n;			 /* number of elements of the model */
-	uint8_t checksum[SL_HASH_BYTES]; /* BLAKE2b-256 of the model as it lies in the file; set by write
-					    and read */
+	uint8_t checksum[SL_HASH_BYTES]; /* BLAKE2b-256 of the strands of the model, as it lies in the file,
+					    and its exponents (common/field/vector_hash.h) */
 	int16_t *exponents; /* of the ranges of the tensors (common/field/ranges.h), set by the caller; read
 			       with the model, if it has as many */
 	uint32_t ranges;    /* number of exponents; 0: values: model */
@@ -38,11 +39,12 @@ void sl_checkpoint_name(sl_round round, char name[static SL_FILE_NAME_BYTES]);
 int sl_checkpoint_write(const char *folder, struct sl_checkpoint *checkpoint,
 			const struct sl_tensors *tensors, const void *model, struct sl_error *error);
 
-/* As sl_checkpoint_write, without synchronising it: for a model that another file holds, too. */
-int sl_checkpoint_write_later(const char *folder, struct sl_checkpoint *checkpoint,
+/* As sl_checkpoint_write, but its checksum is set, and it is not synchronised: for a model that another file
+ * holds, too. */
+int sl_checkpoint_write_later(const char *folder, const struct sl_checkpoint *checkpoint,
 			      const struct sl_tensors *tensors, const void *model, struct sl_error *error);
-/* Compute checkpoint->checksum. */
-void sl_checkpoint_sum(struct sl_checkpoint *checkpoint, const struct sl_tensors *tensors, const void *model);
+/* Set checkpoint->checksum, by the strands of model and exponents. */
+void sl_checkpoint_sum(struct sl_checkpoint *checkpoint, const uint8_t strands[static SL_STRANDS_BYTES]);
 
 /* Make SL_CHECKPOINT_LATEST in `folder` a symbolic link to the checkpoint of `round`, for users and their
  * programs. Starling does not read it, so that a failure is ignored. */

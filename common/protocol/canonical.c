@@ -194,17 +194,18 @@ void sl_canonical_points(const struct sl_scope *scope, const uint8_t view[static
 	finish(&v, hash);
 }
 
-void sl_canonical_strands(const uint8_t *z, size_t bytes, uint8_t strands[static SL_STRANDS_BYTES])
+void sl_canonical_strands(const void *vector, size_t bytes, uint8_t strands[static SL_STRANDS_BYTES])
 {
-	struct sl_vector_hash vector;
-	sl_vector_hash_begin(&vector);
-	sl_vector_hash_add(&vector, z, bytes);
-	sl_vector_hash_end(&vector, strands);
+	struct sl_vector_hash hash;
+	sl_vector_hash_begin(&hash);
+	sl_vector_hash_add(&hash, vector, bytes);
+	sl_vector_hash_end(&hash, strands);
 }
 
 void sl_canonical_result_of(const struct sl_scope *scope, const uint8_t view[static SL_HASH_BYTES],
 			    uint64_t total, const uint8_t strands[static SL_STRANDS_BYTES],
-			    struct sl_vector_hash *model, size_t bytes, uint8_t hash[static SL_HASH_BYTES])
+			    const uint8_t model[static SL_STRANDS_BYTES], size_t bytes,
+			    uint8_t hash[static SL_HASH_BYTES])
 {
 	struct hasher v;
 	begin_run(&v, "starling result 7", scope); /* h contains the roster: the result outlives it */
@@ -212,7 +213,7 @@ void sl_canonical_result_of(const struct sl_scope *scope, const uint8_t view[sta
 	feed_u64(&v, total);
 	feed(&v, strands, SL_STRANDS_BYTES);
 	feed_u64(&v, bytes);
-	feed_vector(&v, model);
+	feed(&v, model, SL_STRANDS_BYTES);
 	finish(&v, hash);
 }
 
@@ -220,10 +221,9 @@ void sl_canonical_result(const struct sl_scope *scope, const uint8_t view[static
 			 uint64_t total, const uint8_t strands[static SL_STRANDS_BYTES], const void *model,
 			 size_t bytes, uint8_t hash[static SL_HASH_BYTES])
 {
-	struct sl_vector_hash vector;
-	sl_vector_hash_begin(&vector);
-	sl_vector_hash_add(&vector, model, bytes);
-	sl_canonical_result_of(scope, view, total, strands, &vector, bytes, hash);
+	uint8_t of_model[SL_STRANDS_BYTES];
+	sl_canonical_strands(model, bytes, of_model);
+	sl_canonical_result_of(scope, view, total, strands, of_model, bytes, hash);
 }
 
 uint64_t sl_canonical_initial(const struct sl_scope *scope, const void *model, size_t bytes)

@@ -53,17 +53,18 @@ void sl_canonical_readys(const struct sl_scope *scope, const uint8_t view[static
 void sl_canonical_points(const struct sl_scope *scope, const uint8_t view[static SL_HASH_BYTES],
 			 const uint8_t (*challenges)[SL_KEY_BYTES], uint32_t n,
 			 uint8_t hash[static SL_HASH_BYTES]);
-/* Write the strands of Z, `bytes` bytes of packed elements, to `strands`. */
-void sl_canonical_strands(const uint8_t *z, size_t bytes, uint8_t strands[static SL_STRANDS_BYTES]);
+/* Write the strands of `bytes` bytes to `strands`: of the packed Z, of a model. */
+void sl_canonical_strands(const void *vector, size_t bytes, uint8_t strands[static SL_STRANDS_BYTES]);
 /* Write D to `hash`: of h, `view`; of Z, by its total weight and its strands; and of the model that Z is
  * decoded to, `bytes` bytes (ROUND.md §7.14 Confirm). */
 void sl_canonical_result(const struct sl_scope *scope, const uint8_t view[static SL_HASH_BYTES],
 			 uint64_t total, const uint8_t strands[static SL_STRANDS_BYTES], const void *model,
 			 size_t bytes, uint8_t hash[static SL_HASH_BYTES]);
-/* The same, of a model whose `bytes` bytes were added to `model`, which is wiped. */
+/* The same, of a model of `bytes` bytes by its strands. */
 void sl_canonical_result_of(const struct sl_scope *scope, const uint8_t view[static SL_HASH_BYTES],
 			    uint64_t total, const uint8_t strands[static SL_STRANDS_BYTES],
-			    struct sl_vector_hash *model, size_t bytes, uint8_t hash[static SL_HASH_BYTES]);
+			    const uint8_t model[static SL_STRANDS_BYTES], size_t bytes,
+			    uint8_t hash[static SL_HASH_BYTES]);
 /* Return the hash of the model before the first round and of its exponents, `bytes` bytes: not 0. */
 uint64_t sl_canonical_initial(const struct sl_scope *scope, const void *model, size_t bytes);
 /* Write the hash of a view's edges to `hash`: their bytes as view_codec.h writes them. */

@@ -73,7 +73,7 @@ static int write_result(const struct sl_daemon *daemon, const struct sl_certific
 {
 	const struct sl_workspace *workspace = &daemon->workspace;
 	return sl_result_write(daemon->settings->state, daemon->settings->run, certificate, workspace->n,
-			       workspace->committed, sl_workspace_bytes(workspace),
+			       workspace->committed, sl_workspace_bytes(workspace), workspace->strands,
 			       spare_result(daemon, certificate->t), checksum, error);
 }
 
@@ -86,6 +86,7 @@ static int write_checkpoint(const struct sl_daemon *daemon, struct sl_store_roun
 	sl_store_round_checkpoint(round, daemon->settings->run, daemon->workspace.n, &checkpoint);
 	checkpoint.exponents = sl_workspace_exponents(&daemon->workspace);
 	checkpoint.ranges = daemon->workspace.ranges.count;
+	sl_checkpoint_sum(&checkpoint, daemon->workspace.strands);
 	int rc = sl_checkpoint_write_later(daemon->committed.folder, &checkpoint, &daemon->trainer->tensors,
 					   daemon->workspace.committed, error);
 	memcpy(round->checkpoint_sum, checkpoint.checksum, SL_HASH_BYTES);

@@ -216,7 +216,8 @@ static int take_model(struct sl_daemon *daemon, const struct sl_result *result,
 	    memcmp(result->checksum, round->result_sum, SL_HASH_BYTES) != 0)
 		return SL_ERR_FORMAT;
 	memcpy(workspace->committed, result->model, result->bytes);
-	sl_checkpoint_sum(&taken, &workspace->tensors, workspace->committed);
+	sl_canonical_strands(workspace->committed, result->bytes, workspace->strands);
+	sl_checkpoint_sum(&taken, workspace->strands);
 	bool same = memcmp(taken.checksum, round->checkpoint_sum, SL_HASH_BYTES) == 0;
 	return same ? SL_OK : SL_ERR_FORMAT;
 }

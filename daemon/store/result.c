@@ -23,7 +23,7 @@
 
 #include "common/core/certificate.h"
 #include "common/field/field.h"
-#include "common/field/vector_hash.h"
+#include "common/protocol/canonical.h"
 #include "common/wire/check.h"
 #include "common/wire/codec.h"
 #include "daemon/runtime/pages.h"
@@ -104,21 +104,16 @@ static const char *result_flaw(const struct sl_certificate *certificate, uint64_
 									  : "the model is not n elements";
 }
 
-/* Hash the model and `metadata`, which have no checksum yet; false: out of memory. */
-static bool checksum_of(const json_t *metadata, const void *model, size_t bytes,
+/* Hash the strands of the model and `metadata`, which have no checksum yet; false: out of memory. */
+static bool checksum_of(const json_t *metadata, const uint8_t strands[static SL_STRANDS_BYTES],
 			uint8_t sum[static SL_HASH_BYTES])
 {
 	crypto_generichash_state state;
-	struct sl_vector_hash vector;
-	uint8_t strands[SL_STRANDS_BYTES];
 	char *text = json_dumps(metadata, JSON_COMPACT | JSON_SORT_KEYS);
 	if (text == NULL)
 		return false;
-	sl_vector_hash_begin(&vector);
-	sl_vector_hash_add(&vector, model, bytes);
-	sl_vector_hash_end(&vector, strands);
 	crypto_generichash_init(&state, NULL, 0, SL_HASH_BYTES);
-	crypto_generichash_update(&state, strands, sizeof strands);
+	crypto_generichash_update(&state, strands, SL_STRANDS_BYTES);
 	crypto_generichash_update(&state, (const uint8_t *)text, strlen(text));
 	crypto_generichash_final(&state, sum, SL_HASH_BYTES);
 	free(text);
@@ -180,12 +175,12 @@ static json_t *metadata_of(const char *run, const struct sl_certificate *certifi
 }
 
 /* Return the header, or NULL if the name of the run is not UTF-8 or memory is short. */
-static json_t *header_of(const char *run, const struct sl_certificate *certificate, uint64_t n,
-			 const void *model, size_t bytes, uint8_t sum[static SL_HASH_BYTES])
+static json_t *header_of(const char *run, const struct sl_certificate *certificate, uint64_t n, size_t bytes,
+			 const uint8_t strands[static SL_STRANDS_BYTES], uint8_t sum[static SL_HASH_BYTES])
 {
 	char text[2 * SL_HASH_BYTES + 1];
 	json_t *metadata = metadata_of(run, certificate, n);
-	if (metadata == NULL || !checksum_of(metadata, model, bytes, sum)) {
+	if (metadata == NULL || !checksum_of(metadata, strands, sum)) {
 		json_decref(metadata);
 		return NULL;
 	}
@@ -233,15 +228,18 @@ static bool take_over(const char *folder, sl_round over, sl_round t)
 }
 
 int sl_result_write(const char *folder, const char *run, const struct sl_certificate *certificate, uint64_t n,
-		    const void *model, size_t bytes, sl_round over, uint8_t checksum[static SL_HASH_BYTES],
-		    struct sl_error *error)
+		    const void *model, size_t bytes, const uint8_t *strands, sl_round over,
+		    uint8_t checksum[static SL_HASH_BYTES], struct sl_error *error)
 {
 	char name[SL_FILE_NAME_BYTES];
+	uint8_t found[SL_STRANDS_BYTES];
 	sl_result_name(certificate->t, name);
 	const char *flaw = result_flaw(certificate, n, bytes);
 	if (flaw != NULL)
 		return sl_err_set(error, SL_ERR_INVALID, "%s/%s: %s", folder, name, flaw);
-	json_t *header = header_of(run, certificate, n, model, bytes, checksum);
+	if (strands == NULL)
+		sl_canonical_strands(model, bytes, found);
+	json_t *header = header_of(run, certificate, n, bytes, strands == NULL ? found : strands, checksum);
 	bool taken = header != NULL && over > 0 && take_over(folder, over, certificate->t);
 	return sl_safetensors_write(folder, name, taken ? SL_SAFETENSORS_OVER : SL_SAFETENSORS_WHOLE, 0644,
 				    header, model, bytes, error);
@@ -387,9 +385,9 @@ static int map(int fd, struct file *f, struct sl_result *result)
 
 static bool undamaged(const struct file *f, const struct sl_result *result)
 {
-	uint8_t sum[SL_HASH_BYTES];
-	bool same = checksum_of(f->metadata, result->model, result->bytes, sum) &&
-		    memcmp(sum, f->checksum, sizeof sum) == 0;
+	uint8_t strands[SL_STRANDS_BYTES], sum[SL_HASH_BYTES];
+	sl_canonical_strands(result->model, result->bytes, strands);
+	bool same = checksum_of(f->metadata, strands, sum) && memcmp(sum, f->checksum, sizeof sum) == 0;
 	sl_pages_release(result->map, result->map_bytes);
 	return same;
 }

@@ -29,12 +29,13 @@ struct sl_result {
 /* Write the file name of the result of round `t`. */
 void sl_result_name(sl_round t, char name[static SL_FILE_NAME_BYTES]);
 
-/* Write a result of `n` parameters, `bytes` bytes, durably. over: earlier round whose file is needed no more,
- * 0: none. Its file is renamed and written over, with one synchronisation: a loss of power may bring its old
- * name back. SL_ERR_INVALID: sl_result_open would refuse the result, nothing is written; SL_ERR_IO. */
+/* Write a result of `n` parameters, `bytes` bytes, durably. strands: of `model`; NULL: not known. over:
+ * earlier round whose file is needed no more, 0: none. Its file is renamed and written over, with one
+ * synchronisation: a loss of power may bring its old name back. SL_ERR_INVALID: sl_result_open would refuse
+ * the result, nothing is written; SL_ERR_IO. */
 int sl_result_write(const char *folder, const char *run, const struct sl_certificate *certificate, uint64_t n,
-		    const void *model, size_t bytes, sl_round over, uint8_t checksum[static SL_HASH_BYTES],
-		    struct sl_error *error);
+		    const void *model, size_t bytes, const uint8_t *strands, sl_round over,
+		    uint8_t checksum[static SL_HASH_BYTES], struct sl_error *error);
 /* Remove the result of round `t`, once a later round is recorded. It may be missing. */
 void sl_result_forget(const char *folder, sl_round t);
 /* Remove the results of rounds before `t` of this run, and temporary files, that a crash has left, and give

@@ -370,7 +370,7 @@ TEST_WITH(decoded_in_place, attempt_setup, attempt_teardown)
 	size_t n = ELEMENTS - 1;
 	w->tensors = (struct sl_tensors){.items = items, .count = 3};
 	size_t bytes = sl_tensors_bytes(&w->tensors, n);
-	uint8_t hash[SL_HASH_BYTES], *want = malloc(bytes), *base = malloc(bytes);
+	uint8_t hash[SL_HASH_BYTES], strands[SL_STRANDS_BYTES], *want = malloc(bytes), *base = malloc(bytes);
 	uint64_t *z = malloc(ELEMENTS * sizeof *z);
 	free(w->committed);
 	w->committed = calloc(1, bytes);
@@ -394,6 +394,8 @@ TEST_WITH(decoded_in_place, attempt_setup, attempt_teardown)
 	assert_memory_equal(result.hash, hash, sizeof hash);
 	attempt_run_well(a, SL_JOB_ACCEPT, 0);
 	assert_memory_equal(w->committed, want, bytes);
+	sl_canonical_strands(want, bytes, strands);
+	assert_memory_equal(w->strands, strands, sizeof strands);
 	free(want);
 	free(base);
 	free(z);
@@ -407,7 +409,7 @@ TEST_WITH(fetched_model, attempt_setup, attempt_teardown)
 	struct sl_round_head round = {.total = 7};
 	size_t bytes = (ELEMENTS - 1) * sizeof(float);
 	float *fetched = w->fetched = malloc(bytes), *committed = w->committed;
-	uint8_t hash[SL_HASH_BYTES];
+	uint8_t hash[SL_HASH_BYTES], strands[SL_STRANDS_BYTES];
 	for (size_t at = 0, index = 0; at < bytes; at += SL_RESULT_BYTES, index++) {
 		size_t size = bytes - at < SL_RESULT_BYTES ? bytes - at : SL_RESULT_BYTES;
 		struct sl_buffer part = {
@@ -419,10 +421,13 @@ TEST_WITH(fetched_model, attempt_setup, attempt_teardown)
 	struct sl_job adopt = {.kind = SL_JOB_ADOPT, .round = &round, .expected = hash};
 	assert_int_equal(attempt_run(a, adopt).code, SL_ERR_INVALID);
 	assert_ptr_equal(w->committed, committed);
+	assert_true(sodium_is_zero(w->strands, sizeof w->strands));
 	hash[0] ^= 1;
 	assert_int_equal(attempt_run(a, adopt).code, SL_OK);
 	assert_ptr_equal(w->committed, fetched);
 	assert_memory_equal(fetched, w->trained, bytes);
+	sl_canonical_strands(fetched, bytes, strands);
+	assert_memory_equal(w->strands, strands, sizeof strands);
 	free(committed);
 	w->fetched = NULL;
 }

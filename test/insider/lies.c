@@ -190,9 +190,9 @@ static void sign_for(const struct insider *in, struct sl_digest *digest)
 	sl_bytes_replace(w->s, 0, field.bits, sl_field_add(&field, honest, LIE_VALUE));
 	sl_canonical_strands(w->s, bytes, strands);
 	sl_bytes_replace(w->s, 0, field.bits, honest);
-	struct sl_vector_hash model;
-	sl_job_model_hash(w, in->daemon->workspace_view, &model);
-	sl_canonical_result_of(&w->scope, digest->view, total, strands, &model,
+	uint8_t model[SL_STRANDS_BYTES];
+	sl_job_model_hash(w, in->daemon->workspace_view, model);
+	sl_canonical_result_of(&w->scope, digest->view, total, strands, model,
 			       in->daemon->core_config.model_bytes, digest->digest);
 }
 

@@ -250,7 +250,7 @@ static void write_result(const struct fake *f, unsigned round)
 		members[2 * i] = i + 1;
 	memset(certificate.digest, 0xf0, sizeof certificate.digest);
 	memset(own.digest, 0xf0, sizeof own.digest);
-	if (sl_result_write("state", f->run, &certificate, n, model, 4 * n, 0, sum, &error) != SL_OK)
+	if (sl_result_write("state", f->run, &certificate, n, model, 4 * n, NULL, 0, sum, &error) != SL_OK)
 		die(error.text);
 }
 

@@ -198,7 +198,7 @@ void learner_write_files(const char *folder, sl_round t, struct sl_store_round *
 					     model, NULL),
 			 SL_OK);
 	memcpy(round->checkpoint_sum, c.checksum, SL_HASH_BYTES);
-	assert_int_equal(sl_result_write(folder, RUN, &certificate, ELEMENTS, other, sizeof other, 0,
+	assert_int_equal(sl_result_write(folder, RUN, &certificate, ELEMENTS, other, sizeof other, NULL, 0,
 					 round->result_sum, NULL),
 			 SL_OK);
 }

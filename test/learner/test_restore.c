@@ -101,7 +101,7 @@ static void write_result_of(const char *folder, const struct sl_certificate *cer
 	uint8_t other[4 * ELEMENTS] = {2};
 	learner_expect_started(&l, folder);
 	learner_write_files(folder, 2, &round);
-	assert_int_equal(sl_result_write(folder, RUN, certificate, ELEMENTS, other, sizeof other, 0,
+	assert_int_equal(sl_result_write(folder, RUN, certificate, ELEMENTS, other, sizeof other, NULL, 0,
 					 round.result_sum, NULL),
 			 SL_OK);
 	assert_int_equal(sl_store_commit_round(l.daemon.store, &round, NULL), SL_OK);
@@ -118,7 +118,7 @@ static void commit_two(const char *folder)
 	learner_expect_started(&l, folder);
 	learner_write_files(folder, 2, &round);
 	certificate = learner_certificate(2);
-	assert_int_equal(sl_result_write(folder, RUN, &certificate, ELEMENTS, model, sizeof model, 0,
+	assert_int_equal(sl_result_write(folder, RUN, &certificate, ELEMENTS, model, sizeof model, NULL, 0,
 					 round.result_sum, NULL),
 			 SL_OK);
 	assert_int_equal(sl_store_commit_round(l.daemon.store, &round, NULL), SL_OK);
@@ -163,7 +163,7 @@ TEST_WITH(a_result_need_not_be_there, learner_setup, folder_teardown)
 	struct sl_certificate certificate = learner_certificate(2);
 	uint8_t wrong[4 * ELEMENTS] = {9}, sum[SL_HASH_BYTES];
 	assert_int_equal(
-		sl_result_write(*state, RUN, &certificate, ELEMENTS, wrong, sizeof wrong, 0, sum, NULL),
+		sl_result_write(*state, RUN, &certificate, ELEMENTS, wrong, sizeof wrong, NULL, 0, sum, NULL),
 		SL_OK);
 	learner_expect_start(*state, 2, 0, false, "its file is not the one that was committed");
 	certificate = learner_certificate(2);

@@ -50,9 +50,9 @@ TEST_WITH(the_exact_bytes, folder_setup, folder_teardown)
 {
 	static const char header[] =
 		"{\"__metadata__\":{\"checksum\":"
-		"\"c2a57175489144aecb6bcf59e4947928f8a1f3f10935647b01cfed0ea6e051ea\",\"digest\":"
+		"\"c1f13213c6be38ce1d54e733df41345b306941204e011cdffece8ef741724baa\",\"digest\":"
 		"\"0109111921293139414951596169717981899199a1a9b1b9c1c9d1d9e1e9f1f9\","
-		"\"format\":\"starling-1\",\"learners\":\"10\",\"round\":\"1\",\"run\":"
+		"\"format\":\"starling-2\",\"learners\":\"10\",\"round\":\"1\",\"run\":"
 		"\"a\",\"total_weight\":\"18446744073709551615\"},"
 		"\"b\":{\"data_offsets\":[8,12],\"dtype\":\"F32\",\"shape\":[]},"
 		"\"w\":{\"data_offsets\":[0,8],\"dtype\":\"F32\",\"shape\":[1,2]}}";
@@ -264,12 +264,12 @@ TEST_WITH(header_contents_are_checked, folder_setup, folder_teardown)
 		{"[0,8]", "[1,9]", "the tensors do not lie one after the other"},
 		{"\"digest\":", "\"dygest\":", "the metadata are not those of a checkpoint"},
 		{"\"10\",\"round\"", "1234,\"round\"", "the metadata are not those of a checkpoint"},
-		{"starling-1", "starling-2", "the format is not starling-1"},
+		{"starling-2", "starling-1", "the format is not starling-2"},
 		{"\"10\"", "\"-1\"", "round, learners or total_weight is no number"},
 		{"18446744073709551615", "18446744073709551616",
 		 "round, learners or total_weight is no number"},
 		{"0109", "010g", "digest or checksum is not 64 hexadecimal digits"},
-		{"\"checksum\":\"c2a5", "\"checksum\":\"g2a5",
+		{"\"checksum\":\"c1f1", "\"checksum\":\"g1f1",
 		 "digest or checksum is not 64 hexadecimal digits"},
 		{"\"round\":\"1\"", "\"round\":\"2\"", "holds round 2"},
 	};
@@ -339,7 +339,7 @@ static int read_ranges(const char *folder, uint32_t count, int16_t *exponents, s
 TEST_WITH(ranges_are_read_back, folder_setup, folder_teardown)
 {
 	static const char text[] = "\"ranges\":\"[-40,7]\"",
-			  sum[] = "d2871f46bdd1947499fc079d836684262dd323ecadfefb1f3a4f8157a52e7edc";
+			  sum[] = "f0a1a58b64f5d6bc1c070ae6a0166dc485df45c63dd4617923d875fc1777dc76";
 	struct sl_checkpoint c = checkpoint_of("a", 2), header = {0};
 	struct sl_error error = {0};
 	int16_t exponents[3] = {0, 0, 99};
@@ -357,10 +357,7 @@ TEST_WITH(ranges_are_read_back, folder_setup, folder_teardown)
 	c.ranges = 2;
 	exponents[0] = 1020; /* the ends */
 	exponents[1] = -960;
-	sl_checkpoint_sum(&c, &tensors, floats);
-	memcpy(header.checksum, c.checksum, sizeof c.checksum);
 	assert_int_equal(sl_checkpoint_write(*state, &c, &tensors, floats, &error), SL_OK);
-	assert_memory_equal(c.checksum, header.checksum, sizeof c.checksum);
 	memset(exponents, 0, sizeof exponents);
 	float model[N];
 	assert_int_equal(sl_checkpoint_read(*state, "a", 2, &tensors, &c, model, &error), SL_OK);
@@ -396,9 +393,9 @@ TEST_WITH(ranges_that_are_none, folder_setup, folder_teardown)
 	static const struct {
 		const char *list, *reason; /* in the place of [-40,7] */
 	} cases[] = {
-		{"[-40,8]", "its ranges are not those of its tensors"},
-		{"[-41,7]", "its ranges are not those of its tensors"},
-		{"[7,-40]", "its ranges are not those of its tensors"},
+		{"[-40,8]", "damaged: the model does not match its checksum"},
+		{"[-41,7]", "damaged: the model does not match its checksum"},
+		{"[7,-40]", "damaged: the model does not match its checksum"},
 		{"[1021,0]", "its ranges are not those of its tensors"},
 		{"[0,-961]", "its ranges are not those of its tensors"},
 		{"[65536,7]", "its ranges are not those of its tensors"},

@@ -54,7 +54,7 @@ void write_made(const char *folder, const char *run, sl_round t)
 	struct sl_certificate certificate = certificate_of(t, 2);
 	struct sl_error error = {0};
 	uint8_t sum[SL_HASH_BYTES];
-	if (sl_result_write(folder, run, &certificate, FLOATS, made_z, sizeof made_z, 0, sum, &error) !=
+	if (sl_result_write(folder, run, &certificate, FLOATS, made_z, sizeof made_z, NULL, 0, sum, &error) !=
 	    SL_OK)
 		fail_msg("%s", error.text);
 }

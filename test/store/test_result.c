@@ -145,7 +145,8 @@ static void expect_back(const char *folder, const char *run, const struct sl_cer
 	assert_non_null(model);
 	for (size_t i = 0; i < bytes; i++)
 		model[i] = (uint8_t)(i * i + i / 256);
-	assert_int_equal(sl_result_write(folder, run, certificate, n, model, bytes, 0, sum, &error), SL_OK);
+	assert_int_equal(sl_result_write(folder, run, certificate, n, model, bytes, NULL, 0, sum, &error),
+			 SL_OK);
 	assert_int_equal(sl_result_open(folder, run, n, certificate->t, &result, &error), SL_OK);
 	assert_memory_equal(result.checksum, sum, sizeof sum);
 	assert_int_equal(result.bytes, bytes);
@@ -223,9 +224,11 @@ TEST_WITH(another_run_and_n, setup, folder_teardown)
 {
 	struct sl_certificate certificate = certificate_of(3, 1);
 	certificate.round = round_of(3, 5, P31, 1);
-	assert_int_equal(sl_result_write(*state, "b", &certificate, 1, made_z, 8, 0, no_matter, NULL), SL_OK);
+	assert_int_equal(sl_result_write(*state, "b", &certificate, 1, made_z, 8, NULL, 0, no_matter, NULL),
+			 SL_OK);
 	expect_third(*state, SL_ERR_NOTFOUND, NULL);
-	assert_int_equal(sl_result_write(*state, RUN, &certificate, 1, made_z, 8, 0, no_matter, NULL), SL_OK);
+	assert_int_equal(sl_result_write(*state, RUN, &certificate, 1, made_z, 8, NULL, 0, no_matter, NULL),
+			 SL_OK);
 	expect_third(*state, SL_ERR_FORMAT, "a result of another n");
 }
 
@@ -270,9 +273,9 @@ TEST_WITH(there_to_stay_before_it_has_its_name, setup, folder_teardown)
 static void write_over(const char *folder, sl_round over, int code)
 {
 	struct sl_certificate certificate = certificate_of(3, 1);
-	assert_int_equal(
-		sl_result_write(folder, RUN, &certificate, FLOATS, made_z, Z_BYTES, over, no_matter, NULL),
-		code);
+	assert_int_equal(sl_result_write(folder, RUN, &certificate, FLOATS, made_z, Z_BYTES, NULL, over,
+					 no_matter, NULL),
+			 code);
 }
 
 #define FIRST "result-000001.safetensors"
@@ -337,7 +340,7 @@ TEST_WITH(a_failed_fsync_removes_nothing, setup, folder_teardown)
 	write_made(*state, RUN, 2);
 	for (int file_then_folder = 0; file_then_folder < 2; file_then_folder++) {
 		fsyncs_left = file_then_folder;
-		assert_int_equal(sl_result_write(*state, RUN, &certificate, FLOATS, made_z, Z_BYTES, 0,
+		assert_int_equal(sl_result_write(*state, RUN, &certificate, FLOATS, made_z, Z_BYTES, NULL, 0,
 						 no_matter, &error),
 				 SL_ERR_IO);
 		assert_string_equal(
@@ -360,7 +363,8 @@ TEST_WITH(a_full_disk_leaves_the_old_one, setup, folder_teardown)
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &kept), 0);
 	small.rlim_max = kept.rlim_max;
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
-	int rc = sl_result_write(*state, RUN, &certificate, FLOATS, made_z, Z_BYTES, 0, no_matter, &error);
+	int rc = sl_result_write(*state, RUN, &certificate, FLOATS, made_z, Z_BYTES, NULL, 0, no_matter,
+				 &error);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &kept), 0);
 	assert_int_equal(rc, SL_ERR_IO);
 	assert_string_equal(
@@ -389,8 +393,9 @@ static void expect_not_written(const char *folder, const struct sl_certificate *
 {
 	struct sl_error error = {0};
 	char text[128];
-	assert_int_equal(sl_result_write(folder, RUN, certificate, n, made_z, bytes, 0, no_matter, &error),
-			 SL_ERR_INVALID);
+	assert_int_equal(
+		sl_result_write(folder, RUN, certificate, n, made_z, bytes, NULL, 0, no_matter, &error),
+		SL_ERR_INVALID);
 	snprintf(text, sizeof text, "result-%06u.safetensors: %s", certificate->t, reason);
 	assert_string_equal(error.text, folder_path(folder, text));
 	assert_int_equal(folder_count(folder), 0);
@@ -434,9 +439,10 @@ TEST_WITH(only_what_can_be_read_is_written, setup, folder_teardown)
 			   "a result of another n");
 	expect_not_written(*state, &good, UINT64_MAX, 0, "a result of another n");
 #undef REFUSED
-	assert_int_equal(sl_result_write(*state, "\xff", &good, FLOATS, made_z, Z_BYTES, 0, no_matter, NULL),
-			 SL_ERR_INVALID);
-	assert_int_equal(sl_result_write(folder_path(*state, "no"), RUN, &good, FLOATS, made_z, Z_BYTES, 0,
-					 no_matter, NULL),
+	assert_int_equal(
+		sl_result_write(*state, "\xff", &good, FLOATS, made_z, Z_BYTES, NULL, 0, no_matter, NULL),
+		SL_ERR_INVALID);
+	assert_int_equal(sl_result_write(folder_path(*state, "no"), RUN, &good, FLOATS, made_z, Z_BYTES, NULL,
+					 0, no_matter, NULL),
 			 SL_ERR_IO);
 }

@@ -11,6 +11,7 @@ import numpy as np
 from starling import tree
 
 _DTYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "i1", "U8": "u1", "BOOL": "?"}
+_FORMAT = "starling-2"
 METRIC = "metric:"  # begins the names of averaged metrics, which are no part of the model
 
 
@@ -42,6 +43,15 @@ def _as(like: Any, path: str | os.PathLike[str], found: Checkpoint) -> Any:
     return template.build(found)
 
 
+def _checksum(made: Checkpoint, data: np.ndarray) -> str:
+    """The hash of the strands (proto/LINKS.md 6.14) of the data and the exponents of the ranges."""
+    exponents = np.array(json.loads(made.metadata.get("ranges", "[]")), "<i2")
+    everything = np.concatenate((data, exponents.view(np.uint8)))
+    words = np.pad(everything, (0, -everything.size % 64)).view("<u8").reshape(-1, 8)
+    strands = (hashlib.blake2b(np.ascontiguousarray(words[:, k]), digest_size=32).digest() for k in range(8))
+    return hashlib.blake2b(b"".join(strands), digest_size=32).hexdigest()
+
+
 def load(path: str | os.PathLike[str], like: Any = None) -> Any:
     """Read the checkpoint `path`, such as state/checkpoints/latest.safetensors, or another safetensors file.
 
@@ -68,7 +78,6 @@ def _read(path: str | os.PathLike[str]) -> Checkpoint:
             made[name] = _tensor(name, described, data)
     except (ValueError, KeyError, TypeError, AttributeError) as flaw:
         raise ValueError(f"{os.fspath(path)} is not a readable safetensors file: {flaw}") from flaw
-    checksum = made.metadata.get("checksum")
-    if checksum is not None and hashlib.blake2b(data, digest_size=32).hexdigest() != checksum:
+    if made.metadata.get("format") == _FORMAT and made.metadata.get("checksum") != _checksum(made, data):
         raise ValueError(f"{os.fspath(path)} is damaged: its data do not have the checksum of its header")
     return made
