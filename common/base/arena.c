@@ -8,6 +8,11 @@ void sl_arena_init(struct sl_arena *arena, void *base, size_t size)
 	*arena = (struct sl_arena){.base = base, .size = size};
 }
 
+void sl_arena_init_zeros(struct sl_arena *arena, void *base, size_t size)
+{
+	*arena = (struct sl_arena){.base = base, .size = size, .zeros = true};
+}
+
 void *sl_arena_take(struct sl_arena *arena, size_t count, size_t bytes)
 {
 	size_t want;
@@ -18,11 +23,13 @@ void *sl_arena_take(struct sl_arena *arena, size_t count, size_t bytes)
 		arena->full = true;
 		return NULL;
 	}
-	void *piece = arena->base + arena->used + pad;
+	uint8_t *piece = arena->base + arena->used + pad, *end = piece + want;
+	uint8_t *fresh = arena->zeros ? arena->base + arena->most : end;
+	if (piece < fresh)
+		memset(piece, 0, (size_t)((fresh < end ? fresh : end) - piece));
 	arena->used += pad + want;
 	if (arena->used > arena->most)
 		arena->most = arena->used;
-	memset(piece, 0, want);
 	return piece;
 }
 

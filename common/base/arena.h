@@ -14,11 +14,15 @@ struct sl_arena {
 	size_t size;
 	size_t used;
 	size_t most; /* bytes from base on that were ever given out */
+	bool zeros;  /* what lies beyond these is zeros already: it is not touched before its taker does */
 	bool full;   /* since the start or a reset a piece did not fit: takers may look once, at the end */
 };
 
 /* Start an arena in the `size` bytes at `base`, which the caller owns. */
 void sl_arena_init(struct sl_arena *arena, void *base, size_t size);
+
+/* Start an arena in zeros, as calloc gives them: pages that nobody writes to take no memory. */
+void sl_arena_init_zeros(struct sl_arena *arena, void *base, size_t size);
 
 /* Return count * bytes zeroed bytes, or NULL if the arena is too small or the product overflows. */
 void *sl_arena_take(struct sl_arena *arena, size_t count, size_t bytes);

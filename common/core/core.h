@@ -238,7 +238,8 @@ struct sl_core;
 size_t sl_core_bytes(const struct sl_core_config *config);
 /* Return the bytes of memory that its keys and key shares need. */
 size_t sl_core_secret_bytes(const struct sl_core_config *config);
-/* Return a core in `arena`, or NULL if the arena is too small. */
+/* Return a core in `arena`, or NULL if the arena is too small. Most of it is touched only if it is needed:
+ * the arena should be of zeros. */
 struct sl_core *sl_core_init(const struct sl_core_config *config, struct sl_arena *arena);
 
 /* Process `event` and fill in `actions`. SL_ERR_INVALID: the event is not allowed now; nothing changed. */

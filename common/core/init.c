@@ -162,9 +162,11 @@ struct sl_core *sl_core_init(const struct sl_core_config *config, struct sl_aren
 	if (!take_all(core, arena) || !sl_seen_open(core, arena))
 		return NULL;
 	size_t attempt = attempt_bytes(config), secret = sl_core_secret_bytes(config);
-	sl_arena_init(&core->arena, sl_arena_take(arena, 1, attempt), attempt);
-	sl_arena_init(&core->secrets,
-		      config->secrets != NULL ? config->secrets : sl_arena_take(arena, 1, secret), secret);
+	sl_arena_init_zeros(&core->arena, sl_arena_take(arena, 1, attempt), attempt);
+	if (config->secrets != NULL)
+		sl_arena_init(&core->secrets, config->secrets, secret);
+	else
+		sl_arena_init_zeros(&core->secrets, sl_arena_take(arena, 1, secret), secret);
 	if (arena->full)
 		return NULL;
 	core->committed = config->committed;

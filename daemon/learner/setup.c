@@ -205,7 +205,7 @@ static int open_core(struct sl_daemon *daemon, struct sl_error *error)
 	const struct sl_roster *roster = &daemon->members.roster;
 	size_t bytes = sl_core_bytes(&daemon->core_config);
 	struct sl_arena arena;
-	daemon->memory.core = malloc(bytes);
+	daemon->memory.core = calloc(1, bytes);
 	if (daemon->memory.core == NULL)
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory for a roster of %u", roster->size);
 	int rc = sl_observe_peers(&daemon->observe, error);
@@ -215,7 +215,7 @@ static int open_core(struct sl_daemon *daemon, struct sl_error *error)
 		return rc;
 	sl_keys_learn(&daemon->verifier.keys, daemon->members.self,
 		      daemon->members.identity.public_key); /* own records return by the flood */
-	sl_arena_init(&arena, daemon->memory.core, bytes);
+	sl_arena_init_zeros(&arena, daemon->memory.core, bytes);
 	daemon->core = daemon->observe.of.core = sl_core_init(&daemon->core_config, &arena);
 	return daemon->core != NULL ? SL_OK
 				    : sl_err_set(error, SL_ERR_NOMEM, "the core does not fit its memory");

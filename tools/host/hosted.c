@@ -67,9 +67,9 @@ int sl_hosted_start(struct sl_hosted *l)
 		memcpy(l->initial, l->workspace.committed, l->config.model_bytes);
 	}
 	sl_heap_give(l->arena);
-	l->arena = sl_heap_take(bytes);
+	l->arena = sl_heap_zeroed(1, bytes);
 	l->arena_bytes = bytes;
-	sl_arena_init(&arena, l->arena, l->arena != NULL ? bytes : 0);
+	sl_arena_init_zeros(&arena, l->arena, l->arena != NULL ? bytes : 0);
 	l->core = sl_core_init(&l->config, &arena);
 	l->committed = l->config.committed;
 	if (l->disk.model != NULL)

@@ -93,6 +93,13 @@ static void step(struct sl_runner_worker *w, uint32_t i, struct sl_event *event)
 
 /* --- work --- */
 
+/* Copy what is set of an analysis of `n` learners: most of the struct is room for trees. */
+static void copy_analysis(struct sl_analysis *to, const struct sl_analysis *from, size_t n)
+{
+	size_t trees = from->depth > 0 ? from->trees : 0;
+	memcpy(to, from, offsetof(struct sl_analysis, parent) + trees * n * sizeof *from->parent);
+}
+
 /* Run ANALYSE. The graph of a view is the same for all its learners and analysed once. */
 static void analyse(struct sl_runner *runner, struct sl_hosted *host, struct sl_work *work)
 {
@@ -100,11 +107,11 @@ static void analyse(struct sl_runner *runner, struct sl_hosted *host, struct sl_
 	pthread_mutex_lock(&runner->lock);
 	if (runner->analysis_code != SL_OK || memcmp(runner->analysis_h, job->view->h, SL_HASH_BYTES) != 0) {
 		sl_hosted_run(host, work);
-		runner->analysis = host->workspace.analysis;
+		copy_analysis(&runner->analysis, &host->workspace.analysis, job->view->n);
 		runner->analysis_code = work->result.code;
 		memcpy(runner->analysis_h, job->view->h, SL_HASH_BYTES);
 	}
-	host->workspace.analysis = runner->analysis; /* exact mixes by it */
+	copy_analysis(&host->workspace.analysis, &runner->analysis, job->view->n); /* exact mixes by it */
 	work->result = (struct sl_job_result){.kind = job->kind,
 					      .epoch = job->epoch,
 					      .chunk = job->chunk,
@@ -209,6 +216,7 @@ static void take(struct sl_runner_worker *w, uint32_t i)
 	if (packet != NULL)
 		event = sl_packet_event(packet, mail->peer);
 	event.range = w->runner->ranges + i * w->runner->words;
+	event.more = l->inbox_done < l->inbox_count;
 	step(w, i, &event);
 	sl_packet_drop(packet);
 }
