@@ -15,7 +15,7 @@ void sl_have_heard(struct sl_core *core, uint32_t peer, const struct sl_message 
 		sl_emit_reject(core, peer, "says that it holds deposits of a view that it is not in");
 		return;
 	}
-	struct sl_holder *holder = &core->at.holders[position];
+	struct sl_holder *holder = sl_open_sets(core, position);
 	memcpy(holder->held, have->held, size);
 	memcpy(holder->keys, have->keys, size);
 	if (!holder->heard && core->at.joined_count++ == 0) {
@@ -33,7 +33,6 @@ void sl_have_link(struct sl_core *core, uint32_t peer)
 		return;
 	struct sl_holder *holder = &core->at.holders[position];
 	holder->told = 0;
-	memset(holder->held, 0, sl_core_held_bytes(&core->view));
 	sl_open_link(core, position);
 	if (holder->fetching)
 		core->at.slots[holder->origin] = SL_SLOT_UNSEEN;

@@ -17,7 +17,9 @@ void sl_open_ready(struct sl_core *core, uint32_t position);
 void sl_open_release(struct sl_core *core);
 /* The link to `peer` came up: show it its own deposit key, if it is known. */
 void sl_open_remind(struct sl_core *core, uint32_t peer);
-/* A link came up or fell: forget what was sent over it. */
+/* Return the participant at `position`, with room for its sets. */
+struct sl_holder *sl_open_sets(struct sl_core *core, uint32_t position);
+/* A link came up or fell: forget what was sent over it, and what the participant has. */
 void sl_open_link(struct sl_core *core, uint32_t position);
 
 /* Return true if the key share that neighbour `r` gave fits its Ready. */

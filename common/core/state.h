@@ -195,7 +195,7 @@ enum sl_slot {
 /* A participant as a source of deposits and keys. */
 struct sl_holder {
 	bool heard;	    /* a Have has come over the present link */
-	uint8_t *held;	    /* deposits that it has: a bit set over positions */
+	uint8_t *held;	    /* deposits that it has: a bit set over positions; NULL as the others: empty */
 	uint8_t *keys;	    /* keys that it knows */
 	uint8_t *keys_sent; /* .. that were sent to it over the present link */
 	uint64_t *to;	    /* scratch of the messages to it */
@@ -278,8 +278,7 @@ struct sl_attempt_state {
 	uint8_t *known;	    /* keys that are known, as a bit set */
 	uint32_t key_count; /* .. their number */
 	sl_ms released_at;
-	struct sl_opened *openings; /* opening_count places */
-	bool opened;		    /* an opening was kept */
+	struct sl_opened *openings; /* opening_count places, from the first opening on */
 	uint32_t opening_count;
 	sl_id *combine_ids; /* scratch */
 	uint8_t (*combine)[SL_KEY_SHARE_BYTES];
@@ -547,10 +546,10 @@ static inline bool sl_core_peer_ready(const struct sl_core *core, uint32_t i)
 	return sl_bit(core->linked, i) && p->hello && p->t == core->t && p->status == SL_PEER_STATUS_READY;
 }
 
-/* Bit sets over the positions of a view, as in a Have. */
+/* Bit sets over the positions of a view, as in a Have; NULL: an empty one. */
 static inline bool sl_core_has(const uint8_t *set, uint32_t position)
 {
-	return (set[position / 8] >> (position % 8)) & 1;
+	return set != NULL && ((set[position / 8] >> (position % 8)) & 1);
 }
 static inline void sl_core_mark(uint8_t *set, uint32_t position)
 {

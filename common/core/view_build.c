@@ -309,9 +309,6 @@ static void take_recovery(struct sl_core *core, const struct sl_view *view)
 	core->at.held = SL_ARENA_TAKE(arena, sl_core_held_bytes(view), uint8_t);
 	for (uint32_t i = 0; !arena->full && i < view->n; i++) {
 		struct sl_holder *holder = &core->at.holders[i];
-		holder->held = SL_ARENA_TAKE(arena, sl_core_held_bytes(view), uint8_t);
-		holder->keys = SL_ARENA_TAKE(arena, sl_core_held_bytes(view), uint8_t);
-		holder->keys_sent = SL_ARENA_TAKE(arena, sl_core_held_bytes(view), uint8_t);
 		holder->to = SL_ARENA_TAKE(arena, sl_core_words(core), uint64_t);
 	}
 }
@@ -333,12 +330,6 @@ static void take_keys(struct sl_core *core, const struct sl_view *view)
 	at->known = SL_ARENA_TAKE(arena, sl_core_held_bytes(view), uint8_t);
 	at->combine_ids = SL_ARENA_TAKE(arena, view->n, sl_id);
 	at->combine = sl_arena_take(arena, view->n, SL_KEY_SHARE_BYTES);
-	at->opening_count = (uint32_t)sl_view_openings_max(view->n);
-	at->openings = SL_ARENA_TAKE(arena, at->opening_count, struct sl_opened);
-	for (uint32_t k = 0; !arena->full && k < at->opening_count; k++) {
-		at->openings[k].origin = SL_NOBODY;
-		at->openings[k].sent = SL_ARENA_TAKE(arena, sl_core_words(core), uint64_t);
-	}
 }
 
 static void take_check(struct sl_core *core, const struct sl_view *view)
