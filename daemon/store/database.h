@@ -46,6 +46,9 @@
 	X(ROUND, "SELECT " SL_ROUND_COLUMNS " FROM rounds WHERE t < ? ORDER BY t DESC LIMIT 1")              \
 	X(ROUND_BACK, "SELECT " SL_ROUND_COLUMNS " FROM rounds ORDER BY t DESC LIMIT 1 OFFSET ?")            \
 	X(PUT_ROUND, "REPLACE INTO rounds (" SL_ROUND_COLUMNS ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)")        \
+	X(FORGET_ROUNDS,                                                                                     \
+	  "DELETE FROM rounds WHERE t < (SELECT t FROM rounds ORDER BY t DESC LIMIT 1 OFFSET ?) "            \
+	  "AND t IS NOT (SELECT t FROM ledger)")                                                             \
 	X(ATTEMPTS, "SELECT " SL_ATTEMPT_COLUMNS " FROM attempts WHERE t = ? ORDER BY a")                    \
 	X(ALL_ATTEMPTS, "SELECT " SL_ATTEMPT_COLUMNS " FROM attempts")                                       \
 	X(PUT_ATTEMPT, "REPLACE INTO attempts (" SL_ATTEMPT_COLUMNS ") VALUES (?,?,?,?,?,?,?,?,?,?)")        \

@@ -139,6 +139,13 @@ static bool same(const struct sl_store_round *a, const struct sl_store_round *b)
 	       memcmp(a->checkpoint_sum, b->checkpoint_sum, SL_HASH_BYTES) == 0;
 }
 
+/* Remove the rounds before the newest ones, but not that of the last charge: it may settle the ledger. */
+static int forget_rounds(struct sl_store *store)
+{
+	sl_database_bind(&store->database, SL_STATEMENT_FORGET_ROUNDS, 1, SL_STORE_ROUNDS - 1);
+	return sl_database_run(&store->database, SL_STATEMENT_FORGET_ROUNDS);
+}
+
 /* Remove the attempts of all rounds up to `t`. */
 static int forget_through(struct sl_store *store, sl_round t)
 {
@@ -171,6 +178,8 @@ static int add(struct sl_store *store, const struct sl_store_round *round)
 	int rc = sl_database_run(&store->database, SL_STATEMENT_BEGIN);
 	if (rc == SL_OK)
 		rc = write_round(store, round);
+	if (rc == SL_OK)
+		rc = forget_rounds(store);
 	if (rc == SL_OK)
 		rc = forget_through(store, round->t);
 	if (rc == SL_OK)

@@ -2,7 +2,8 @@
  * (ROUND.md §14.1 What is durable before what is sent, §9.3 Rule A).
  *
  *   learner    one row: run, pin of the identity, roster of the last commit, incarnation
- *   rounds     a row for each committed round; its files are written first, a file without a row is ignored
+ *   rounds     a row for each of the last committed rounds; its files are written first, a file without a row
+ *              is ignored
  *   attempts   the open attempt of a round: view, Readys, secrets, vote; until it is over or committed
  *   overs      attempts that are over: the own Ready and the Aborts, until the round is committed
  *   aborts     of each round the last attempt aborted without a Ready, until the round is committed
@@ -118,10 +119,15 @@ uint32_t sl_store_incarnation(const struct sl_store *store);
  * the ids of the first of them, ascending. 0: the same roster. */
 #define SL_STORE_CHANGES_NAMED 4u
 uint32_t sl_store_roster_changes(const struct sl_store *store, sl_id ids[static SL_STORE_CHANGES_NAMED]);
-/* Record a round later than the last, whose files are durable; in the same transaction remove the attempts of
- * all rounds up to it, and record the present roster, if the round is of it, as that of the last commit. A
- * round on record is recorded again with its present files, after its model was fetched from peers.
- * SL_ERR_REFUSED: another result of a recorded round, or an earlier round that is not on record. */
+/* The newest rounds stay on record, and that of the last charge (ledger.h). More than keep_checkpoints
+ * allows.
+ */
+#define SL_STORE_ROUNDS 1024
+/* Record a round later than the last, whose files are durable; in the same transaction remove rounds that are
+ * too many and the attempts of all rounds up to it, and record the present roster, if the round is of it, as
+ * that of the last commit. A round on record is recorded again with its present files, after its model was
+ * fetched from peers. SL_ERR_REFUSED: another result of a recorded round, or an earlier round that is not on
+ * record. */
 int sl_store_commit_round(struct sl_store *store, const struct sl_store_round *round, struct sl_error *error);
 /* Fill `round` from a certificate, with the names of the files and without their checksums. */
 void sl_store_round_fill(struct sl_store_round *round, const struct sl_certificate *certificate,
