@@ -19,7 +19,9 @@
 #define SL_SIG_BYTES 64u  /* Ed25519 signature */
 #define SL_RUN_BYTES 16u  /* run id: BLAKE2b-128 of the run's name */
 
-#define SL_ELEMENTS_MAX (1u << 28) /* field elements of one vector */
+#define SL_PARAMETERS_MAX (1u << 30) /* values of a model */
+/* field elements of one vector: in an exact round a value has several */
+#define SL_ELEMENTS_MAX (1ull << 33)
 #ifndef SL_CHUNK_ELEMENTS
 #define SL_CHUNK_ELEMENTS                                                                                    \
 	32768u /* elements of one chunk, the last may be shorter; simtest has smaller ones */

@@ -5,8 +5,7 @@
 #include "common/config/level.h"
 
 #define SECONDS_MAX 86400
-#define HIDDEN_UNITS_MAX                                                                                     \
-	((SL_ELEMENTS_MAX - 785u) / 1569u) /* a vector has room for n + 1 = 1569 h + 785 elements */
+#define HIDDEN_UNITS_MAX ((SL_PARAMETERS_MAX - 785u) / 1569u) /* a model has 1569 h + 785 parameters */
 
 #define REQUIRED(sample) NULL, sample
 #define OPTIONAL(usual) usual, NULL

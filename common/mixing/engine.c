@@ -1,7 +1,7 @@
 #include "common/base/bytes.h"
 #include "common/mixing/engine.h"
 
-static_assert(UINT64_MAX / SL_ITERATIONS_MAX / 2 / SL_LEARNERS_MAX / SL_STATE_BYTES > SL_ELEMENTS_MAX &&
+static_assert(UINT64_MAX / SL_LEARNERS_MAX / SL_LEARNERS_MAX / 2 / SL_STATE_BYTES > SL_ELEMENTS_MAX &&
 		      UINT64_MAX / SL_HOP_BYTES_MAX / 2 > 8 * SL_LEARNERS_MAX,
 	      "prices fit");
 

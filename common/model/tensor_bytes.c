@@ -124,14 +124,14 @@ static bool read_shape(struct reader *r, struct sl_tensor *tensor)
 		if (!take(r, length, sizeof length))
 			return false;
 		sl_bytes_unpack(&tensor->shape[d], length, 1, 64);
-		if (tensor->shape[d] >= SL_ELEMENTS_MAX)
+		if (tensor->shape[d] > SL_PARAMETERS_MAX)
 			return false;
-		elements *= tensor->shape[d]; /* both are below 2^28 */
-		if (elements >= SL_ELEMENTS_MAX)
+		elements *= tensor->shape[d]; /* both are at most 2^30 */
+		if (elements > SL_PARAMETERS_MAX)
 			return false;
 	}
 	r->elements += elements;
-	return r->elements < SL_ELEMENTS_MAX;
+	return r->elements <= SL_PARAMETERS_MAX;
 }
 
 /* Read the next tensor. Return false if no learner writes these bytes. */

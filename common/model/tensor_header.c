@@ -136,7 +136,7 @@ static const char *entries_join(struct entry *entries, size_t count, uint64_t *b
 			(uint64_t)(entries[i].end - end) / sl_tensors_dtype_bytes(entries[i].tensor.dtype);
 	}
 	*bytes = (uint64_t)end;
-	return elements >= SL_ELEMENTS_MAX ? "the model is too large" : NULL;
+	return elements > SL_PARAMETERS_MAX ? "the model is too large" : NULL;
 }
 
 static const char *entries_parse(json_t *header, struct entry *entries, size_t *count)

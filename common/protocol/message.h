@@ -101,7 +101,7 @@ const char *sl_message_status_name(enum sl_peer_status status);
  * it.
  */
 #define SL_STATEMENT_FIELDS(X, S, first)                                                                     \
-	X(S, U64, first, n, 1, SL_ELEMENTS_MAX - 1, "n out of range")                                        \
+	X(S, U64, first, n, 1, SL_PARAMETERS_MAX, "n out of range")                                          \
 	X(S, U64, (first) + 1, model, 0, UINT64_MAX, NULL)                                                   \
 	X(S, U64, (first) + 2, values, 0, SL_VALUES_NOISY_UPDATE, "unknown values")                          \
 	X(S, U64, (first) + 3, initial, 0, UINT64_MAX, NULL)                                                 \
@@ -188,7 +188,7 @@ enum {
 /* tensors: the first of the sender's `count` tensors, as common/model/tensor_bytes.h writes them: as many as
  * fit. */
 #define SL_MODEL_FIELDS(X, S)                                                                                \
-	X(S, U32, 1, count, 1, SL_ELEMENTS_MAX, "number of tensors out of range")                            \
+	X(S, U32, 1, count, 1, SL_PARAMETERS_MAX, "number of tensors out of range")                          \
 	X(S, SPAN, 2, tensors, size, SL_TENSOR_BYTES_MAX, "list of tensors out of range")
 
 /* key: deposit key of learner `origin`. Valid if it has the key_hash of that learner's Ready. readys: hash of

@@ -318,7 +318,8 @@ static void one_text(const struct sl_roster *roster, const struct sl_report *r, 
 	case SL_REASON_ELEMENTS:
 		snprintf(text, size,
 			 "a round that averages whole models would send %" PRIu64
-			 " elements, more than %u: let all learners state the same initial model before they "
+			 " elements, more than %llu: let all learners state the same initial model before "
+			 "they "
 			 "train",
 			 r->why.elements.count, SL_ELEMENTS_MAX);
 		break;

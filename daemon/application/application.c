@@ -11,6 +11,7 @@
 #include "daemon/application/tensor_list.h"
 #include "daemon/application/vector_check.h"
 #include "daemon/runtime/failpoint.h"
+#include "daemon/runtime/vector_memory.h"
 
 #define POLL_MS 200 /* the longest time until a request to stop is seen */
 
@@ -148,7 +149,7 @@ static bool take_from_file(struct sl_application *a, sl_round round, void *model
 		return false;
 	}
 	memcpy(model, a->file.vector, model_bytes(a));
-	free(a->file.vector);
+	sl_vector_memory_free(a->file.vector, a->file.bytes);
 	a->file.vector = NULL;
 	uv_mutex_lock(&a->mutex);
 	a->wanted = round; /* a request for the same round is another one from now on */
@@ -437,7 +438,7 @@ static void run(void *argument)
 int sl_application_serve(struct sl_trainer *trainer, struct sl_error *error)
 {
 	struct sl_application *a = owned(trainer);
-	free(a->initial); /* the learner has its own copy */
+	sl_vector_memory_free(a->initial, a->bytes); /* the learner has its own copy */
 	a->initial = NULL;
 	a->serving = uv_thread_create(&a->thread, run, a) == 0;
 	return a->serving ? SL_OK : sl_err_set(error, SL_ERR_NOMEM, "cannot start a thread");

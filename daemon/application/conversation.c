@@ -8,6 +8,7 @@
 #include "daemon/application/metrics.h"
 #include "daemon/application/tensor_list.h"
 #include "daemon/application/vector_check.h"
+#include "daemon/runtime/vector_memory.h"
 
 #define VERSION 1
 #define JOIN_MS 10000u	  /* until a connection must have joined */
@@ -366,7 +367,7 @@ static void take_initial(struct sl_application *a)
 {
 	if (!sl_conversation_wants_initial(a))
 		return;
-	a->initial = malloc(a->bytes);
+	a->initial = sl_vector_memory(a->config.settings->state, a->bytes);
 	a->offers_initial = false;
 	if (a->initial == NULL)
 		return;
@@ -377,7 +378,7 @@ static void take_initial(struct sl_application *a)
 	if (sl_vector_check(a->config.settings, a->values, &tensors, a->initial, a->n - a->metrics_count,
 			    &error) == SL_OK)
 		return;
-	free(a->initial);
+	sl_vector_memory_free(a->initial, a->bytes);
 	a->initial = NULL;
 	sl_err_wrap(&error, "the model before training cannot be used");
 	refuse(a, error.text);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "daemon/application/tensor_list.h"
+#include "daemon/runtime/vector_memory.h"
 
 __attribute__((format(printf, 3, 0))) static void say(const struct sl_application *a, enum sl_level level,
 						      const char *format, va_list list)
@@ -111,7 +112,7 @@ void sl_state_close(struct sl_application *a)
 	json_decref(a->metrics);
 	json_decref(a->means);
 	free((void *)a->base.tensors.items);
-	free(a->initial);
+	sl_vector_memory_free(a->initial, a->bytes);
 	uv_cond_destroy(&a->answered);
 	uv_mutex_destroy(&a->mutex);
 	free(a);

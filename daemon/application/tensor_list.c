@@ -60,14 +60,14 @@ static int add_elements(const struct sl_tensor *tensor, uint64_t *sum)
 {
 	uint64_t elements = 1;
 	for (uint32_t d = 0; d < tensor->dimensions; d++) {
-		if (tensor->shape[d] >= SL_ELEMENTS_MAX)
+		if (tensor->shape[d] > SL_PARAMETERS_MAX)
 			return SL_ERR_RANGE;
-		elements *= tensor->shape[d]; /* both are below 2^28 */
-		if (elements >= SL_ELEMENTS_MAX)
+		elements *= tensor->shape[d]; /* both are at most 2^30 */
+		if (elements > SL_PARAMETERS_MAX)
 			return SL_ERR_RANGE;
 	}
 	*sum += elements;
-	return *sum >= SL_ELEMENTS_MAX ? SL_ERR_RANGE : SL_OK;
+	return *sum > SL_PARAMETERS_MAX ? SL_ERR_RANGE : SL_OK;
 }
 
 /* The names of the tensors of metrics. */
@@ -123,7 +123,7 @@ static int read_tensors(const json_t *list, struct sl_tensor *items, json_t *nam
 			return rc;
 		if (add_elements(&items[i], &sum) != SL_OK)
 			return sl_err_set(error, SL_ERR_RANGE, "a model has at most %u elements",
-					  SL_ELEMENTS_MAX - 1);
+					  SL_PARAMETERS_MAX);
 	}
 	if (!sl_tensors_aligned(
 		    &(struct sl_tensors){.items = items, .count = (uint32_t)json_array_size(list)}))
@@ -148,10 +148,9 @@ int sl_tensor_list_read(const json_t *list, const json_t *metrics, struct sl_ten
 		rc = read_tensors(list, items + json_array_size(metrics), names, error);
 	json_decref(names);
 	struct sl_tensors found = {.items = items, .count = (uint32_t)count};
-	if (rc == SL_OK && sl_tensor_list_elements(&found) >= SL_ELEMENTS_MAX)
+	if (rc == SL_OK && sl_tensor_list_elements(&found) > SL_PARAMETERS_MAX)
 		rc = sl_err_set(error, SL_ERR_RANGE,
-				"a model has at most %u elements, its metrics among them",
-				SL_ELEMENTS_MAX - 1);
+				"a model has at most %u elements, its metrics among them", SL_PARAMETERS_MAX);
 	if (rc == SL_OK)
 		*tensors = (struct sl_tensors){.items = sl_tensors_copy(&found), .count = found.count};
 	if (rc == SL_OK && tensors->items == NULL)

@@ -13,6 +13,7 @@
 #include "common/model/safetensors.h"
 #include "common/model/tensor_header.h"
 #include "daemon/runtime/failpoint.h"
+#include "daemon/runtime/vector_memory.h"
 
 #define FORMAT "starling-trained-2"
 #define METADATA "__metadata__"
@@ -113,7 +114,7 @@ void sl_trained_file_close(struct sl_trained_file *file)
 {
 	json_decref(file->metrics);
 	free((void *)file->tensors.items);
-	free(file->vector);
+	sl_vector_memory_free(file->vector, file->bytes);
 	*file = (struct sl_trained_file){0};
 }
 
@@ -145,30 +146,29 @@ static const char *metadata_parse(struct sl_trained_file *file, const json_t *me
 	return NULL;
 }
 
-static const char *vector_read(struct sl_trained_file *file, int fd, size_t bytes)
+static const char *vector_read(struct sl_trained_file *file, int fd, const char *folder)
 {
-	file->vector = malloc(bytes);
+	file->vector = sl_vector_memory(folder, file->bytes);
 	if (file->vector == NULL)
 		return "out of memory";
-	if (sl_safetensors_read(fd, file->vector, bytes) < 0)
+	if (sl_safetensors_read(fd, file->vector, file->bytes) < 0)
 		return "shorter than its header says";
-	crypto_generichash(file->hash, sizeof file->hash, file->vector, bytes, NULL, 0);
+	crypto_generichash(file->hash, sizeof file->hash, file->vector, file->bytes, NULL, 0);
 	return NULL;
 }
 
 /* Read the tensors and the vector that `header` describes, and compare the checksum. */
-static const char *content_read(struct sl_trained_file *file, int fd, json_t *header, uint64_t begin,
-				const uint8_t sum[static SL_HASH_BYTES])
+static const char *content_read(struct sl_trained_file *file, int fd, const char *folder, json_t *header,
+				uint64_t begin, const uint8_t sum[static SL_HASH_BYTES])
 {
 	uint8_t own[SL_HASH_BYTES];
-	uint64_t bytes;
-	const char *wrong = sl_tensor_header_read(header, &file->tensors, &bytes);
+	const char *wrong = sl_tensor_header_read(header, &file->tensors, &file->bytes);
 	if (wrong == NULL && !sl_tensors_aligned(&file->tensors))
 		wrong = "a tensor of float64 or int64 follows one of float32";
 	if (wrong == NULL)
-		wrong = sl_safetensors_extent(fd, begin, bytes);
+		wrong = sl_safetensors_extent(fd, begin, file->bytes);
 	if (wrong == NULL)
-		wrong = vector_read(file, fd, bytes);
+		wrong = vector_read(file, fd, folder);
 	if (wrong != NULL)
 		return wrong;
 	return set_checksum(header, "") && checksum_of(file, header, own) && memcmp(own, sum, sizeof own) == 0
@@ -176,16 +176,16 @@ static const char *content_read(struct sl_trained_file *file, int fd, json_t *he
 		       : "the file does not match its checksum";
 }
 
-static const char *file_read(struct sl_trained_file *file, int fd, const char *run)
+static const char *file_read(struct sl_trained_file *file, int fd, const struct sl_trained_file_place *place)
 {
 	uint8_t sum[SL_HASH_BYTES];
 	json_t *header;
 	uint64_t begin;
 	const char *wrong = sl_safetensors_header(fd, &header, &begin);
 	if (wrong == NULL)
-		wrong = metadata_parse(file, json_object_get(header, METADATA), run, sum);
+		wrong = metadata_parse(file, json_object_get(header, METADATA), place->run, sum);
 	if (wrong == NULL)
-		wrong = content_read(file, fd, header, begin, sum);
+		wrong = content_read(file, fd, place->folder, header, begin, sum);
 	json_decref(header);
 	return wrong;
 }
@@ -200,7 +200,7 @@ int sl_trained_file_read(struct sl_trained_file *file, const struct sl_trained_f
 	if (fd < 0)
 		return errno == ENOENT ? sl_err_set(error, SL_ERR_NOTFOUND, "%s: there is none", path)
 				       : sl_err_set(error, SL_ERR_IO, "%s: %s", path, strerror(errno));
-	const char *wrong = file_read(file, fd, place->run);
+	const char *wrong = file_read(file, fd, place);
 	close(fd);
 	if (wrong == NULL)
 		return SL_OK;

@@ -27,7 +27,8 @@ struct sl_trained_file {
 
 	/* After reading, until it is used: */
 	struct sl_tensors tensors; /* owned */
-	void *vector;		   /* owned; NULL: none */
+	void *vector;		   /* owned, of `bytes`; NULL: none */
+	uint64_t bytes;
 };
 
 /* Where the file lies. */

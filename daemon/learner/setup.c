@@ -24,6 +24,7 @@
 #include "daemon/learner/restore.h"
 #include "daemon/learner/validate.h"
 #include "daemon/learner/vectors.h"
+#include "daemon/runtime/vector_memory.h"
 #include "daemon/membership/group_update.h"
 #include "daemon/membership/joining.h"
 #include "daemon/membership/past_roster.h"
@@ -185,16 +186,11 @@ static int open_workspace(struct sl_daemon *daemon, struct sl_error *error)
 	v->randomness_from_os = daemon->settings->sharing == SL_SHARING_OS;
 	v->source = system_randomness;
 	v->weight = 1;
-	size_t bytes = sl_workspace_model_bytes(v);
-	v->trained =
-		sodium_malloc((bytes + 7) / 8 * 8); /* it ends at a page: so that it also begins aligned */
-	v->committed = calloc(1, sl_workspace_bytes(v));
-	if (v->ranges.count > 0 && (v->rest = sodium_malloc((bytes + 7) / 8 * 8)) != NULL)
-		memset(v->rest, 0, bytes);
-	if (secrets == NULL || daemon->memory.begins == NULL || v->trained == NULL || v->committed == NULL ||
-	    (v->ranges.count > 0 && v->rest == NULL))
+	int rc = sl_vectors_open(v, daemon->settings->state);
+	if (secrets == NULL || daemon->memory.begins == NULL || rc != SL_OK)
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory for a model of %zu parameters", v->n);
-	if (!locked || sodium_mlock(v->trained, bytes) != 0)
+	size_t bytes = sl_workspace_model_bytes(v);
+	if (!locked || (!sl_vector_memory_paged(bytes) && sodium_mlock(v->trained, bytes) != 0))
 		sl_report_log_reason(&daemon->observe, SL_RECORD_NOT_LOCKED,
 				     locked ? "models" : "keys and models");
 	return SL_OK;
@@ -577,11 +573,8 @@ void sl_setup_close(struct sl_daemon *daemon)
 	sl_verify_close(&daemon->verifier);
 	free(daemon->memory.tensors);
 	free(daemon->memory.ids);
-	sodium_free(daemon->workspace.trained);
-	sodium_free(daemon->workspace.rest);
 	free(daemon->training.due);
 	sl_vectors_free(&daemon->workspace);
-	free(daemon->workspace.committed);
 	free(daemon->memory.ranges);
 	free(daemon->memory.begins);
 	if (daemon->trainer != NULL)

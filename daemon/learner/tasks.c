@@ -108,7 +108,7 @@ static void run_job(struct sl_task *base)
 	task->code = check_promise(daemon, &task->job, &task->error);
 	if (task->code != SL_OK)
 		return;
-	task->code = sl_vectors_grow(&daemon->workspace, &task->job);
+	task->code = sl_vectors_grow(&daemon->workspace, daemon->settings->state, &task->job);
 	if (task->code != SL_OK) {
 		sl_err_set(&task->error, task->code, "out of memory for the vectors of this view");
 		return;

@@ -2,6 +2,7 @@
 
 #include <jansson.h>
 #include <math.h>
+#include <sodium/core.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -83,6 +84,7 @@ void learner_init(const char *folder)
 static void *open_learner(void *argument)
 {
 	(void)argument;
+	assert_true(sodium_init() >= 0);
 	learner.rc = sl_application_open(&learner.config, &learner.trainer, &learner.error);
 	return NULL;
 }

@@ -442,7 +442,7 @@ TEST(a_line_without_end)
 
 TEST(joins_that_cannot_be_made)
 {
-	static const uint64_t large[] = {1 << 20, 1 << 20}, none[] = {0};
+	static const uint64_t large[] = {1 << 20, 1 << 21}, none[] = {0};
 	static const char name[1025] = {[0 ... 1023] = 'n'};
 	static const struct {
 		const char *path;
@@ -450,8 +450,8 @@ TEST(joins_that_cannot_be_made)
 		const char *text;
 	} cases[] = {
 		{NULL, {"w", STARLING_FLOAT32, 0, NULL, 0}, "STARLING_SOCKET is not set"},
-		{"x", {"w", STARLING_FLOAT32, 2, large, 0}, "1 to 268435455 elements"},
-		{"x", {"w", STARLING_FLOAT32, 1, none, 0}, "1 to 268435455 elements"},
+		{"x", {"w", STARLING_FLOAT32, 2, large, 0}, "1 to 1073741824 elements"},
+		{"x", {"w", STARLING_FLOAT32, 1, none, 0}, "1 to 1073741824 elements"},
 		{"x", {name, STARLING_FLOAT32, 0, NULL, 0}, "a name of 1 to 1023 bytes"},
 		{"x", {"\xff", STARLING_FLOAT32, 0, NULL, 0}, "not UTF-8"},
 		{"x", {"w", STARLING_FLOAT32, 9, none, 0}, "more than 8 dimensions"},

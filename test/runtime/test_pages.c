@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include "daemon/runtime/pages.h"
+#include "daemon/runtime/vector_memory.h"
+#include "test/lib/folder.h"
 #include "test/lib/test.h"
 
 #define PAGES 64u
@@ -47,4 +49,34 @@ TEST(released_and_not_lost)
 		assert_int_equal(bytes[at], (uint8_t)(at * 31 >> 3));
 	munmap(bytes, size);
 	close(fd);
+}
+
+/* A large vector is on the disk, without a name, and its pages can leave memory. */
+TEST_WITH(a_large_vector_is_paged, folder_setup, folder_teardown)
+{
+	const char *folder = *state;
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), size = SL_VECTOR_MEMORY_PAGED;
+	uint64_t *words = sl_vector_memory(folder, size), *last = words + size / sizeof *words - 1;
+	assert_non_null(words);
+	assert_int_equal(*words | *last, 0);
+	assert_int_equal(folder_count(folder), 0); /* it has no name */
+	*words = 1;
+	*last = 2;
+	assert_true(mapped((uint8_t *)words, page) >= 2);
+	sl_pages_release((uint8_t *)words, size);
+	assert_int_equal(mapped((uint8_t *)words, page), 0);
+	assert_int_equal(*words, 1);
+	assert_int_equal(*last, 2);
+	sl_vector_memory_free(words, size);
+	assert_null(sl_vector_memory(folder_path(folder, "none"), size));
+}
+
+TEST(a_small_vector_is_not)
+{
+	uint64_t *words = sl_vector_memory("/nonexistent", 12);
+	assert_non_null(words);
+	assert_int_equal((uintptr_t)words % sizeof *words, 0);
+	assert_int_equal(words[0] | (words[1] & UINT32_MAX), 0);
+	sl_vector_memory_free(words, 12);
+	sl_vector_memory_free(NULL, 12);
 }

@@ -266,7 +266,7 @@ TEST(test_bad_options)
 		.learners = N, .settings = &settings, .schedule = &schedule, .parameters = 1, .train = train};
 	expect_refusal(&options, "quorum: 20 is more than the 12 learners in the roster");
 	options.parameters = 0;
-	expect_refusal(&options, "0 parameters: from 1 to 268435455 are possible");
+	expect_refusal(&options, "0 parameters: from 1 to 1073741824 are possible");
 	options.learners = 1;
 	expect_refusal(&options, "1 learners: from 2 to 2000 are possible");
 	options.learners = 13;

@@ -92,7 +92,7 @@ TEST(largest_link_state)
 	ls->t = SL_ROUNDS_MAX + 1;
 	ls->a = SL_ATTEMPTS_MAX;
 	ls->roster_size = SL_LEARNERS_MAX;
-	ls->n = SL_ELEMENTS_MAX - 1;
+	ls->n = SL_PARAMETERS_MAX;
 	ls->model = ls->initial = UINT64_MAX;
 	ls->values = 2;
 	ls->failed = 1;

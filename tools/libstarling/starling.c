@@ -27,7 +27,7 @@
 #include <time.h>
 
 #define VERSION 1
-#define ELEMENTS_MAX ((UINT64_C(1) << 28) - 1)
+#define ELEMENTS_MAX (UINT64_C(1) << 30)
 #define DIMENSIONS_MAX 8u
 #define NAME_BYTES_MAX 1023u
 #define RETRY_MS 200

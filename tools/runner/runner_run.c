@@ -66,9 +66,9 @@ static int check(const struct sl_runner_options *o, struct sl_error *error)
 	if (o->schedule != NULL && o->schedule->learners != o->learners)
 		return sl_err_set(error, SL_ERR_RANGE, "%u learners, and a schedule of %u", o->learners,
 				  o->schedule->learners);
-	if (o->parameters < 1 || o->parameters >= SL_ELEMENTS_MAX)
+	if (o->parameters < 1 || o->parameters > SL_PARAMETERS_MAX)
 		return sl_err_set(error, SL_ERR_RANGE, "%zu parameters: from 1 to %u are possible",
-				  o->parameters, SL_ELEMENTS_MAX - 1);
+				  o->parameters, SL_PARAMETERS_MAX);
 	if (o->coordinate_count > SL_RUNNER_COORDINATES_MAX)
 		return sl_err_set(error, SL_ERR_RANGE, "%u coordinates: at most %u", o->coordinate_count,
 				  SL_RUNNER_COORDINATES_MAX);

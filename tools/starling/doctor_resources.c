@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "daemon/net/listen.h"
+#include "daemon/runtime/vector_memory.h"
 #include "tools/lib/control_query.h"
 #include "tools/starling/doctor.h"
 #include "tools/starling/try_listen.h"
@@ -132,7 +133,9 @@ static uint64_t secret_bytes(const struct sl_doctor *d)
 	struct stat st;
 	char path[PATH_MAX];
 	snprintf(path, sizeof path, "%s/checkpoints/latest.safetensors", d->settings.state);
-	uint64_t bytes = stat(path, &st) == 0 ? 2 * (uint64_t)st.st_size : 0;
+	uint64_t bytes = stat(path, &st) == 0 && !sl_vector_memory_paged((size_t)st.st_size)
+				 ? 2 * (uint64_t)st.st_size
+				 : 0;
 	return bytes > MEMORY_LEAST ? bytes : MEMORY_LEAST;
 }
 

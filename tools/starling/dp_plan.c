@@ -57,7 +57,7 @@ static const struct sl_option own[] = {
 	{"tolerance", 'c', "C", "how many learners may collude (1)", SL_SETS(struct options, tolerance), 1,
 	 SL_LEARNERS_MAX - 2},
 	{"parameters", 'p', "COUNT", "parameters of a model (50992)", SL_SETS(struct options, parameters), 1,
-	 SL_ELEMENTS_MAX - 1},
+	 SL_PARAMETERS_MAX},
 	{"clip", 0, "C", "norm to which a record is clipped, or a learner's vector (1)",
 	 SL_SETS(struct options, clip), .real_most = 1e30},
 	{"unit", 0, "UNIT", "what is hidden: record (the default) or learner", .take = take_unit},

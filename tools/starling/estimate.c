@@ -28,7 +28,7 @@ static const struct sl_option own[] = {
 	{"learners", 'n', "N", "learners, up to 1000000 (10, or the number in the schedule)",
 	 SL_SETS(struct command, learners), 2, LEARNERS_MOST},
 	{"floats", 0, "COUNT", "parameters of a model (50992)", SL_SETS(struct command, input.floats), 1,
-	 SL_ELEMENTS_MAX - 1},
+	 SL_PARAMETERS_MAX},
 	{"modulus", 0, "PRIME", "p of the field (that of the defaults)", .take = take_modulus},
 	{"seed", 0, "S", "seed of random topologies (1)", SL_SETS(struct command, seed), 0, INT64_MAX},
 	{"json", 0, NULL, "print JSON", SL_SETS(struct command, json)},

@@ -24,7 +24,7 @@ static const struct sl_option own[] = {
 	{"modulus", 0, "PRIME", "p of the field, on which K and exact depend (that of the defaults)",
 	 .take = take_modulus},
 	{"floats", 0, "N", "parameters of a model (50992)", SL_SETS(struct options, request.figures.floats),
-	 1, SL_ELEMENTS_MAX - 1},
+	 1, SL_PARAMETERS_MAX},
 	{"tolerance", 0, "C", "how many learners may collude (1)", SL_SETS(struct options, common.tolerance),
 	 0, SL_LEARNERS_MAX - 2},
 	{"seeded", 0, NULL, "bytes of sharing: seeded, where a share is a seed",

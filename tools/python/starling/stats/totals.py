@@ -34,7 +34,7 @@ DIGITS = 15  # that a double keeps of a total
 EXACT_END = 1 << 51  # digits below this survive as a double, also after the two roundings of a mean and its product
 MEAN_DECIMALS = 2  # of a mean, beyond those that were typed
 INTEGER_END = float(1 << 53)  # of integers of an array
-ELEMENTS_MOST, DIMENSIONS_MOST = (1 << 28) - 1, 8  # of a model
+ELEMENTS_MOST, DIMENSIONS_MOST = 1 << 30, 8  # of a model
 WIDE = decimal.Context(prec=60)  # no sum of exact numbers has more digits
 EXACT = decimal.Context(prec=DIGITS)
 
