@@ -92,6 +92,10 @@ void sl_sim_check_forgot(struct sl_sim *sim, uint32_t i);
 /* Return true if other learners may wait for learner i for ever: it was Ready in one of their attempts, and
  * no living learner has its masked state or the result. */
 bool sl_sim_check_needed(const struct sl_sim *sim, uint32_t i);
+/* Return true if the attempt of learner i neither completes nor ends by anything that its participants may
+ * still sign: each has signed a Digest or given up, and too few did either (ROUND.md §10.4 How recovery
+ * ends). */
+bool sl_sim_check_undecided(const struct sl_sim *sim, uint32_t i);
 
 /* Among the files. */
 /* attempt.c */

@@ -57,6 +57,22 @@ static bool over(const struct sl_sim *sim, const struct sl_sim_attempt *page)
 	       unsigned_for >= page->n - sl_sim_check_digests(sim, page) + 1 + f;
 }
 
+bool sl_sim_check_undecided(const struct sl_sim *sim, uint32_t i)
+{
+	const struct sl_view *view = sim->learners[i].host.view;
+	const struct sl_sim_attempt *page = view != NULL ? sl_sim_check_find(sim, view->h) : NULL;
+	uint64_t digests = 0;
+	for (uint32_t k = 0; page != NULL && k < page->n; k++) {
+		uint32_t m = page->members[k];
+		const struct sl_sim_part *part = &page->of[m];
+		if (!part->digested && !part->given_up && !never_ready(sim, page, m) &&
+		    !sim->learners[m].liar)
+			return false;
+		digests += part->digested;
+	}
+	return page != NULL && digests < sl_sim_check_digests(sim, page) && !over(sim, page);
+}
+
 void sl_sim_check_over(struct sl_sim *sim, uint32_t i, const struct sl_sim_attempt *page)
 {
 	if (!over(sim, page) && !sim->liars && !sim->learners[i].aborted_by_operator &&

@@ -185,18 +185,17 @@ static void crash(struct sl_sim_faults *f, uint32_t i, enum sl_sim_fault kind)
 }
 
 /* Its operator gives an attempt up: one that is not released, or that waits for a learner that is lost. */
-static bool operator_aborts(struct sl_sim_faults *f, uint32_t i, bool released)
+static void operator_aborts(struct sl_sim_faults *f, uint32_t i, bool released)
 {
 	struct sl_sim_learner *l = &f->sim->learners[i];
 	enum sl_phase phase = l->host.phase;
 	if (l->host.stopped ||
 	    !(released ? phase == SL_PHASE_RECOVER || phase == SL_PHASE_CONFIRM : phase == SL_PHASE_READY))
-		return false;
+		return;
 	sl_sim_tell(f->sim, i, "FAULT its operator aborts");
 	l->aborted_by_operator |= released;
 	sl_sim_deliver(f->sim, i,
 		       &(struct sl_event){.kind = SL_EVENT_OPERATOR_ABORT, .round = l->host.committed + 1});
-	return true;
 }
 
 /* Lose i for good, if it can be spared. */
@@ -634,12 +633,14 @@ void sl_sim_faults_begin(struct sl_sim_faults *f, struct sl_sim *sim, const stru
 		call(f, span_us(f, 1000, 30000), CALL_SETTINGS, 0, 0, 0);
 }
 
-bool sl_sim_faults_operator(struct sl_sim_faults *f)
+void sl_sim_faults_operator(struct sl_sim_faults *f)
 {
-	bool any = false;
-	for (uint32_t i = 0; f->lost > 0 && i < f->sim->n; i++)
-		any |= operator_aborts(f, i, true);
-	return any;
+	bool undecided[SL_LEARNERS_MAX] = {false};
+	for (uint32_t i = 0; i < f->sim->n; i++)
+		undecided[i] = sl_sim_check_undecided(f->sim, i);
+	for (uint32_t i = 0; i < f->sim->n; i++)
+		if (f->lost > 0 || undecided[i])
+			operator_aborts(f, i, true);
 }
 
 /* Choose the lost learners among those that are down: only learners whose masked states no other learner

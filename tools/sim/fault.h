@@ -107,8 +107,8 @@ static inline bool sl_sim_fault_repeats(enum sl_sim_fault kind)
 {
 	return kind != SL_SIM_FAULT_LIAR && kind != SL_SIM_FAULT_ROSTER;
 }
-/* Abort, as an operator would, what waits for a learner that is lost. Return true if anything was. */
-bool sl_sim_faults_operator(struct sl_sim_faults *faults);
+/* Abort, as operators would, what waits for a learner that is lost, or is undecided for good. */
+void sl_sim_faults_operator(struct sl_sim_faults *faults);
 /* End all faults and restart the learners that are down, except up to lost_most that the others do not need.
  */
 void sl_sim_calm(struct sl_sim_faults *faults);

@@ -10,7 +10,7 @@
 
 #define FAULTS_MOST_US (UINT64_C(3600) * 1000 * 1000)
 #define CALM_MOST_US (UINT64_C(1200) * 1000 * 1000) /* without a commit */
-#define OPERATOR_US (UINT64_C(120) * 1000 * 1000)   /* .. until operators give up what waits for the lost */
+#define OPERATOR_US (UINT64_C(120) * 1000 * 1000)   /* .. until operators give up what never ends */
 #define PLAYED_US (UINT64_C(20) * 1000 * 1000)	    /* .. until the next graph is played */
 #define STEPS_MOST UINT64_C(4000000)		    /* a run that takes more fails */
 #define SERVE_AGAIN_US (UINT64_C(60) * 1000 * 1000)
