@@ -52,6 +52,11 @@ CLUSTER_TEST(settings_changed_in_mid_run)
 		      "values were averaged with decimals, and would be averaged without decimals");
 	group_done(c, "group set forgetful yes quorum majority --folder learner-01");
 	group_all_rounds(c, 3, 2);
+	group_done(c, "group set membership_change wait --folder learner-01 2>said");
+	cluster_shell(c, "! grep took said");
+	group_done(c, "group set quorum all --folder learner-01 2>said");
+	group_printed(c, "If fewer than 4 learners took part in the last rounds");
+	group_printed(c, "set quorum to 3 again");
 	cluster_stop(c);
 }
 

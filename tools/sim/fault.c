@@ -311,8 +311,15 @@ static void come_back(struct sl_sim *sim, uint32_t i)
 
 /* --- settings that change --- */
 
-/* An admin signs the next roster, with another quorum, and another f if that leaves a quorum. The learners
- * take it one by one. */
+/* The learners take the next roster one by one. */
+static void sign_settings(struct sl_sim_faults *f)
+{
+	f->roster++;
+	for (uint32_t i = 0; i < f->sim->n; i++)
+		call(f, span_us(f, 20, 60000), CALL_TAKE, i, 1, f->roster);
+}
+
+/* An admin signs the next roster, with another quorum, and another f if that leaves a quorum. */
 static void change_settings(struct sl_sim_faults *f)
 {
 	const struct sl_parameters *first = &f->sim->options.parameters;
@@ -322,10 +329,21 @@ static void change_settings(struct sl_sim_faults *f)
 		p->forgetful = first->forgetful;
 	uint64_t least = sl_view_quorum_least(f->sim->n, (uint32_t)p->forgetful);
 	p->quorum = least + below(f, first->quorum - least + 1);
-	f->roster++;
-	for (uint32_t i = 0; i < f->sim->n; i++)
-		call(f, span_us(f, 20, 60000), CALL_TAKE, i, 1, f->roster);
+	if (f->roster == 0 || p->quorum < f->lowest.quorum)
+		f->lowest = *p;
+	sign_settings(f);
 	call(f, span_us(f, 1000, 120000), CALL_SETTINGS, 0, 0, 0);
+}
+
+/* Where too few learners may take part for a quorum that was raised, the admin lowers it again (GROUP.md
+ * §12.7 Privacy over several sums). */
+static void lower_quorum(struct sl_sim_faults *f)
+{
+	bool leaves_out = f->sim->learners[0].host.config.membership_change != SL_MEMBERSHIP_WARN;
+	if (!leaves_out || f->settings.quorum == f->lowest.quorum)
+		return;
+	f->settings = f->lowest;
+	sign_settings(f);
 }
 
 /* Let learner i start with the newest roster when it has no open attempt, which it ends under the one before
@@ -641,6 +659,7 @@ void sl_sim_faults_operator(struct sl_sim_faults *f)
 	for (uint32_t i = 0; i < f->sim->n; i++)
 		if (f->lost > 0 || undecided[i])
 			operator_aborts(f, i, true);
+	lower_quorum(f);
 }
 
 /* Choose the lost learners among those that are down: only learners whose masked states no other learner

@@ -91,10 +91,11 @@ struct sl_sim_faults {
 	uint32_t point, pointed; /* learner and point of a pending crash; SL_SIM_POINTS_MOST: none */
 	uint64_t undo[SL_SIM_FAULT_SLOTS]; /* of a partition: one side of it */
 	struct sl_sim_lies lies;
-	uint32_t lost;		       /* learners */
-	uint32_t forgetful;	       /* the learner whose disk may be set back */
-	struct sl_parameters settings; /* of the newest roster: quorum and forgetful */
-	uint8_t roster;		       /* .. its version; 0: the first */
+	uint32_t lost;	    /* learners */
+	uint32_t forgetful; /* the learner whose disk may be set back */
+	struct sl_parameters settings,
+		lowest; /* quorum and forgetful of the newest roster; with the least quorum so far */
+	uint8_t roster; /* .. its version; 0: the first */
 	struct sl_sim_tally tally;
 };
 
@@ -107,7 +108,8 @@ static inline bool sl_sim_fault_repeats(enum sl_sim_fault kind)
 {
 	return kind != SL_SIM_FAULT_LIAR && kind != SL_SIM_FAULT_ROSTER;
 }
-/* Abort, as operators would, what waits for a learner that is lost, or is undecided for good. */
+/* Do what operators would: abort what waits for a learner that is lost, or is undecided for good; lower a
+ * quorum that was raised. */
 void sl_sim_faults_operator(struct sl_sim_faults *faults);
 /* End all faults and restart the learners that are down, except up to lost_most that the others do not need.
  */

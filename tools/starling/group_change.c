@@ -91,6 +91,23 @@ int sl_group_change_find(const struct sl_group_change *change, const char *name,
 				    group->name, name);
 }
 
+/* Say what a larger quorum risks where learners are left out by the sums that were seen (GROUP.md §12.7
+ * Privacy over several sums). */
+static void tell_risk(const struct sl_settings *now, const struct sl_settings *next, uint32_t learners)
+{
+	struct sl_error error;
+	uint32_t before, quorum;
+	bool left_out = next->membership_change != SL_MEMBERSHIP_WARN;
+	if (!left_out || sl_settings_quorum(now, learners, &before, &error) != SL_OK ||
+	    sl_settings_quorum(next, learners, &quorum, &error) != SL_OK || quorum <= before)
+		return;
+	fprintf(stderr,
+		"If fewer than %" PRIu32
+		" learners took part in the last rounds, the others may have to wait with "
+		"this membership_change, and no round follows. Then set quorum to %" PRIu32 " again.\n",
+		quorum, before);
+}
+
 /* Check the settings of the next roster, and that the learner of this machine has not passed its last round.
  */
 static int check_settings(const struct sl_group_change *change, struct sl_group *next, struct sl_error *error)
@@ -105,6 +122,8 @@ static int check_settings(const struct sl_group_change *change, struct sl_group 
 				"rounds: %" PRIu32 ": %" JSON_INTEGER_FORMAT
 				" rounds have committed; set a larger number",
 				s->rounds, committed);
+	if (rc == SL_OK && !sl_group_is_forming(next))
+		tell_risk(&own->settings, s, next->roster.size);
 	json_decref(status);
 	free(s);
 	return rc;
