@@ -3,6 +3,7 @@
  *   main.c        command line, table of cases
  *   kernels.c     arithmetic alone
  *   deposits.c    jobs on deposits
+ *   passes.c      jobs of a round
  *   analysis.c    graph analysis
  *   records.c     durable records
  *   bare.c        TLS with nothing around it
@@ -30,6 +31,7 @@ int sl_bench_kernels(const struct sl_bench *bench, struct sl_error *error);
 int sl_bench_deposits(const struct sl_bench *bench, struct sl_error *error);
 int sl_bench_instructions(const struct sl_bench *bench, struct sl_error *error);
 int sl_bench_noise(const struct sl_bench *bench, struct sl_error *error);
+int sl_bench_passes(const struct sl_bench *bench, struct sl_error *error);
 int sl_bench_analysis(const struct sl_bench *bench, struct sl_error *error);
 int sl_bench_records(const struct sl_bench *bench, struct sl_error *error);
 int sl_bench_tls(const struct sl_bench *bench, struct sl_error *error);

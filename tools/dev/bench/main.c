@@ -18,6 +18,7 @@ static const struct {
 	{"deposits", sl_bench_deposits, 0},
 	{"instructions", sl_bench_instructions, 0},
 	{"noise", sl_bench_noise, 0},
+	{"passes", sl_bench_passes, 0},
 	{"analysis", sl_bench_analysis, 0},
 	{"records", sl_bench_records, 0},
 	{"tls", sl_bench_tls, 0},
