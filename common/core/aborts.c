@@ -199,7 +199,7 @@ void sl_aborts_pass(struct sl_core *core, uint32_t from, const struct sl_abort *
 	bool far = is_stuck_in(core, abort_record->a);
 	for (uint32_t i = 0; i < core->config.roster_size; i++)
 		if (i != from && (is_open_in(core, i, abort_record->a) || (far && sl_bit(core->linked, i))))
-			sl_emit_send(core, sl_core_only(core, i),
+			sl_emit_send(core, sl_emit_only(core, i),
 				     &(struct sl_message){.kind = SL_MSG_ABORT, .abort = *abort_record}, own);
 }
 
@@ -212,7 +212,7 @@ void sl_aborts_show(struct sl_core *core, uint32_t peer)
 	for (uint32_t i = 0; i < core->config.roster_size && shown < SHOWN_MAX; i++) {
 		if (set->aborts[i].says == 0 || i == peer)
 			continue;
-		sl_emit_send(core, sl_core_only(core, peer),
+		sl_emit_send(core, sl_emit_only(core, peer),
 			     &(struct sl_message){.kind = SL_MSG_ABORT, .abort = set->aborts[i]},
 			     i == core->config.self);
 		shown++;

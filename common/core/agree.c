@@ -66,7 +66,7 @@ void sl_agree_superseded(struct sl_core *core, uint32_t signer, sl_attempt a)
 	bool waits = core->phase == SL_PHASE_AGREE && !core->view_built &&
 		     core->now >= core->at.progress + core->config.stall_timeout_ms / 2;
 	if (!waits)
-		memcpy(core->missing, sl_core_only(core, signer), sl_core_set_bytes(core));
+		memcpy(core->missing, sl_emit_only(core, signer), sl_core_set_bytes(core));
 	struct sl_report *report = sl_attempt_fail(core, SL_REASON_SUPERSEDED, false);
 	report->peer = signer;
 	report->why.attempt.a = a;

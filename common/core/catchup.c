@@ -27,7 +27,7 @@
 
 static void request(struct sl_core *core, uint32_t peer, sl_round t, uint32_t index)
 {
-	sl_emit_send(core, sl_core_only(core, peer),
+	sl_emit_send(core, sl_emit_only(core, peer),
 		     &(struct sl_message){.kind = SL_MSG_REQUEST, .request = {.t = t, .index = index}}, true);
 }
 

@@ -105,7 +105,7 @@ void sl_certificate_hello(struct sl_core *core, uint32_t peer)
 {
 	const struct sl_peer *p = &core->peers[peer];
 	if (p->status == SL_PEER_STATUS_OPEN && p->t == core->last.certificate.t)
-		show_digests(core, sl_core_only(core, peer), true);
+		show_digests(core, sl_emit_only(core, peer), true);
 }
 
 static void show_chunk(struct sl_core *core, uint32_t peer, uint32_t index)
@@ -121,7 +121,7 @@ static void show_chunk(struct sl_core *core, uint32_t peer, uint32_t index)
 	message.chunk.size = sl_certificate_chunk_bytes(core, index);
 	struct sl_payload payload = {
 		.source = SL_SOURCE_RESULT, .at = (size_t)index * SL_RESULT_BYTES, .requested = true};
-	sl_emit_payload(core, sl_core_only(core, peer), &message, payload);
+	sl_emit_payload(core, sl_emit_only(core, peer), &message, payload);
 }
 
 void sl_certificate_ask(struct sl_core *core, uint32_t peer, const struct sl_request *request)
@@ -131,9 +131,9 @@ void sl_certificate_ask(struct sl_core *core, uint32_t peer, const struct sl_req
 		return; /* nothing to show */
 	bool begins = request->t != last->t;
 	if (begins) {
-		sl_emit_send(core, sl_core_only(core, peer),
+		sl_emit_send(core, sl_emit_only(core, peer),
 			     &(struct sl_message){.kind = SL_MSG_ROUND, .round_head = *last->round}, true);
-		show_digests(core, sl_core_only(core, peer), true);
+		show_digests(core, sl_emit_only(core, peer), true);
 	}
 	show_chunk(core, peer, begins ? 0 : request->index);
 }

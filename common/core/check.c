@@ -24,11 +24,11 @@ static bool by_forest(const struct sl_core *core)
 static void pass_on(struct sl_core *core, uint32_t from, uint32_t author, const struct sl_message *message,
 		    bool own)
 {
-	uint64_t *to = core->at.check_to[author];
 	if (!by_forest(core)) {
-		sl_emit_participants(core, to, from, core->view.members[author], message, own);
+		sl_emit_participants(core, from, core->view.members[author], message, own);
 		return;
 	}
+	uint64_t *to = sl_emit_set(core);
 	memcpy(to, core->check_near, sl_core_set_bytes(core));
 	sl_bit_clear(to, from);
 	if (sl_bit_count(to, sl_core_words(core)) > 0)

@@ -62,7 +62,7 @@ void sl_confirm_settle(struct sl_core *core)
 			differs(core, core->view.members[i]);
 	bool mixed = core->before != SL_PHASE_RECOVER;
 	if (mixed && at->joined != SL_NOBODY) /* it recovers, and nothing was missing */
-		sl_penalty_failed(core, sl_core_only(core, at->joined), SL_REASON_JOINED);
+		sl_penalty_failed(core, sl_emit_only(core, at->joined), SL_REASON_JOINED);
 	at->signs = !at->digested;
 	if (at->signs)
 		sl_emit_persist(core, SL_PERSIST_SIGNS, core->view.a);

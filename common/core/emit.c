@@ -2,6 +2,21 @@
 
 #include <assert.h>
 
+uint64_t *sl_emit_set(struct sl_core *core)
+{
+	assert(core->step_used < SL_STEP_SETS);
+	uint64_t *set = core->step_sets + core->step_used++ * sl_core_words(core);
+	memset(set, 0, sl_core_set_bytes(core));
+	return set;
+}
+
+uint64_t *sl_emit_only(struct sl_core *core, uint32_t peer)
+{
+	uint64_t *set = sl_emit_set(core);
+	sl_bit_set(set, peer);
+	return set;
+}
+
 struct sl_action *sl_emit(struct sl_core *core, enum sl_action_kind kind)
 {
 	assert(core->out->count < SL_ACTIONS_MAX);
@@ -50,10 +65,10 @@ void sl_emit_send(struct sl_core *core, const uint64_t *to, const struct sl_mess
 	action->send.own = own;
 }
 
-void sl_emit_participants(struct sl_core *core, uint64_t *to, uint32_t from, uint32_t author,
+void sl_emit_participants(struct sl_core *core, uint32_t from, uint32_t author,
 			  const struct sl_message *message, bool own)
 {
-	memset(to, 0, sl_core_set_bytes(core));
+	uint64_t *to = sl_emit_set(core);
 	for (uint32_t i = 0; i < core->view.n; i++) {
 		uint32_t peer = core->view.members[i];
 		if (peer != from && peer != author && sl_bit(core->linked, peer))

@@ -3,6 +3,9 @@
 
 #include "common/core/state.h"
 
+/* Return an empty bit set over the roster, or one that has `peer` alone, valid until the next step. */
+uint64_t *sl_emit_set(struct sl_core *core);
+uint64_t *sl_emit_only(struct sl_core *core, uint32_t peer);
 /* Append an action of `kind`, its other fields zero. */
 struct sl_action *sl_emit(struct sl_core *core, enum sl_action_kind kind);
 /* Report `kind`; the caller fills the fields that report.h names for it. */
@@ -32,9 +35,8 @@ void sl_emit_chunk(struct sl_core *core, const uint64_t *to, enum sl_message_kin
 /* Send `message`, a chunk whose bytes are where `payload` says. */
 void sl_emit_payload(struct sl_core *core, const uint64_t *to, const struct sl_message *message,
 		     struct sl_payload payload);
-/* Send `message` to the linked participants of the view but `from` and `author`, roster indices; `to` is
- * memory for the set. */
-void sl_emit_participants(struct sl_core *core, uint64_t *to, uint32_t from, uint32_t author,
+/* Send `message` to the linked participants of the view but `from` and `author`, roster indices. */
+void sl_emit_participants(struct sl_core *core, uint32_t from, uint32_t author,
 			  const struct sl_message *message, bool own);
 /* Tell the peers of `to` round, attempt and status. */
 void sl_emit_hello(struct sl_core *core, const uint64_t *to);

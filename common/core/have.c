@@ -82,5 +82,5 @@ void sl_have_request(struct sl_core *core, uint32_t peer, const struct sl_reques
 		return;
 	uint32_t position = core->view.position[origin];
 	if (position != UINT32_MAX && sl_core_has(core->at.held, position))
-		sl_deposit_send(core, sl_core_only(core, peer), position, request->index, true);
+		sl_deposit_send(core, sl_emit_only(core, peer), position, request->index, true);
 }

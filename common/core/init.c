@@ -34,11 +34,11 @@ static size_t attempt_bytes(const struct sl_core_config *config)
 			      (sizeof(struct sl_opened) + sl_bit_words(R) * 8 + 64) +
 		      4096;
 	size_t check = R * (SL_KEY_BYTES + 2 + 3 * SL_CHECKSUM_POINTS_MAX * sizeof(uint64_t) + 16 +
-			    2 * sizeof(uint32_t) + sl_bit_words(R) * 8 + 64) +
+			    2 * sizeof(uint32_t)) +
 		       4096;
 	size_t view = sl_view_bytes(config->roster_size, R * R / 2);
 	size_t recovery = R * (sizeof(struct sl_ready) + sizeof(struct sl_holder) + sizeof(enum sl_slot) +
-			       R * 5 / 8 + SL_HASH_BYTES + 320) +
+			       R * 3 / 8 + SL_HASH_BYTES + 160) +
 			  4096;
 	return graph + attempt + keys + check + view + recovery;
 }
@@ -55,7 +55,8 @@ size_t sl_core_bytes(const struct sl_core_config *config)
 	size_t R = config->roster_size, set = sl_bit_words(R) * 8 + 64;
 	size_t records =
 		R * (sizeof(struct sl_link_record) + sizeof(struct sl_ready_record) +
-		     sizeof(struct sl_digest_record) + sizeof(struct sl_abort_record) + 10 * set + 64);
+		     sizeof(struct sl_digest_record) + sizeof(struct sl_abort_record) + 5 * set + 64) +
+		SL_STEP_SETS * sl_bit_words(R) * sizeof(uint64_t);
 	size_t aborts = (SL_ABORT_SETS + 1) * R * sizeof(struct sl_abort) + 4096;
 	records += R * sl_core_candidates_max(config->roster_size) * sizeof(sl_id);
 	records += 3 * R * sizeof(struct sl_digest);
@@ -75,16 +76,12 @@ static bool take_records(struct sl_core *core, struct sl_arena *arena)
 		struct sl_digest_record *dr = &core->digests[i];
 		struct sl_abort_record *ar = &core->aborts[i];
 		lr->candidates = SL_ARENA_TAKE(arena, sl_core_candidates_max(R), sl_id);
-		uint64_t **sets[] = {&core->peers[i].only, &lr->named,	   &lr->record.sent, &lr->record.to,
-				     &rr->record.sent,	   &rr->record.to, &dr->record.sent, &dr->record.to,
-				     &ar->record.sent,	   &ar->record.to};
+		uint64_t **sets[] = {&lr->named, &lr->record.sent, &rr->record.sent, &dr->record.sent,
+				     &ar->record.sent};
 		for (size_t s = 0; s < sizeof sets / sizeof *sets; s++)
 			*sets[s] = take_set(core, arena);
-		if (arena->full)
-			return false;
-		sl_bit_set(core->peers[i].only, i);
 	}
-	return true;
+	return !arena->full;
 }
 
 static void take_aborts(struct sl_core *core, struct sl_arena *arena)
@@ -148,6 +145,7 @@ static bool take_all(struct sl_core *core, struct sl_arena *arena)
 	core->view.ids = SL_ARENA_TAKE(arena, R, sl_id);
 	core->view.position = SL_ARENA_TAKE(arena, R, uint32_t);
 	core->view.incarnations = SL_ARENA_TAKE(arena, R, uint32_t);
+	core->step_sets = SL_ARENA_TAKE(arena, SL_STEP_SETS * sl_core_words(core), uint64_t);
 	take_aborts(core, arena);
 	take_certificates(core, arena);
 	return !arena->full && take_records(core, arena);

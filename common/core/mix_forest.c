@@ -109,7 +109,7 @@ static void add_up(struct sl_core *core, uint32_t m)
 
 static void send_up(struct sl_core *core, uint32_t m)
 {
-	sl_mix_send(core, core->peers[place_of(core, m)->parent].only, m, SL_FOREST_UP);
+	sl_mix_send(core, sl_emit_only(core, place_of(core, m)->parent), m, SL_FOREST_UP);
 	core->at.iteration[m] = SL_FOREST_DOWN;
 }
 

@@ -9,7 +9,7 @@ void sl_model_tell(struct sl_core *core, uint32_t signer)
 	if (!differs || !sl_bit(core->linked, signer) || p->told || core->config.model.size == 0)
 		return;
 	p->told = true;
-	sl_emit_send(core, sl_core_only(core, signer),
+	sl_emit_send(core, sl_emit_only(core, signer),
 		     &(struct sl_message){.kind = SL_MSG_MODEL, .model = core->config.model}, true);
 }
 

@@ -145,7 +145,7 @@ void sl_open_remind(struct sl_core *core, uint32_t peer)
 	if (position == UINT32_MAX || core->at.keys == NULL || !is_known(core, position))
 		return;
 	struct sl_message message = key_message(core, position);
-	sl_emit_send(core, sl_core_only(core, peer), &message, true);
+	sl_emit_send(core, sl_emit_only(core, peer), &message, true);
 }
 
 void sl_open_release(struct sl_core *core)
@@ -309,7 +309,7 @@ static void send_opening(struct sl_core *core, uint32_t peer, const struct sl_op
 	message.opening.share = o->share.bytes;
 	message.opening.size = o->share.size;
 	memcpy(message.opening.view, core->view.h, SL_HASH_BYTES);
-	sl_emit_send(core, sl_core_only(core, peer), &message, true);
+	sl_emit_send(core, sl_emit_only(core, peer), &message, true);
 }
 
 /* Send `peer` the Ready of `origin`, unless it is known to have it: it ignores a key that it cannot check. */
@@ -322,7 +322,7 @@ static void show_ready(struct sl_core *core, uint32_t peer, uint32_t origin)
 		return;
 	if (flooded)
 		sl_bit_set(rr->record.sent, peer);
-	sl_emit_send(core, sl_core_only(core, peer), &message, origin == core->view.self);
+	sl_emit_send(core, sl_emit_only(core, peer), &message, origin == core->view.self);
 }
 
 /* Return false if the step has no room left. A bound learner does not send its own key. */
@@ -337,7 +337,7 @@ static bool supply(struct sl_core *core, uint32_t position)
 			return false;
 		show_ready(core, peer, i);
 		struct sl_message message = key_message(core, i);
-		sl_emit_send(core, sl_core_only(core, peer), &message, true);
+		sl_emit_send(core, sl_emit_only(core, peer), &message, true);
 		sl_core_mark(sl_open_sets(core, position)->keys_sent, i);
 	}
 	for (uint32_t k = 0; k < core->at.opening_count; k++) {

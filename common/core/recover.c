@@ -78,11 +78,10 @@ static void ask_more(struct sl_core *core, uint32_t position)
 	message.request.t = core->t;
 	message.request.a = core->view.a;
 	message.request.origin = core->view.ids[holder->origin];
-	memset(holder->to, 0, sl_core_set_bytes(core));
-	sl_bit_set(holder->to, core->view.members[position]);
+	const uint64_t *to = sl_emit_only(core, core->view.members[position]);
 	for (; holder->asked < core->view.chunks && holder->asked < holder->in + SL_WINDOW; holder->asked++) {
 		message.request.index = holder->asked;
-		sl_emit_send(core, holder->to, &message, true);
+		sl_emit_send(core, to, &message, true);
 	}
 }
 

@@ -75,29 +75,34 @@ static bool left_to_signer(const struct sl_core *core, uint32_t origin, const st
 	       lr->record.present && lr->state.t == core->t && !urgent;
 }
 
-/* Set record->to to the links of `reach` that are not known to have it; they count as having it from now on.
- * Return false if there are none. */
-static bool find_new(struct sl_core *core, uint32_t origin, struct sl_record *record)
+/* Return the links of `reach` that are not known to have `record`; they count as having it from now on. NULL:
+ * there are none. */
+static const uint64_t *find_new(struct sl_core *core, uint32_t origin, struct sl_record *record)
 {
-	uint64_t any = 0, left = 0;
+	uint64_t left = 0, *to = NULL;
 	bool spare = left_to_signer(core, origin, record);
 	for (size_t w = 0; w < sl_core_words(core); w++) {
 		uint64_t open = core->reach[w] & ~record->sent[w],
 			 signers = spare ? open & core->links[origin].named[w] : 0;
-		record->to[w] = open & ~signers;
 		left |= signers;
-		any |= record->to[w];
-		record->sent[w] |= record->to[w];
+		if ((open & ~signers) == 0)
+			continue;
+		to = to == NULL ? sl_emit_set(core) : to;
+		to[w] = open & ~signers;
+		record->sent[w] |= to[w];
 	}
 	if (left != 0 && record->since + core->config.relay_ms < core->flood_again)
 		core->flood_again = record->since + core->config.relay_ms;
-	return any != 0;
+	return to;
 }
 
-static void send(struct sl_core *core, uint32_t origin, const struct sl_record *record,
+/* Send `message`, the record of `origin`, where it is new. */
+static void send(struct sl_core *core, uint32_t origin, struct sl_record *record,
 		 const struct sl_message *message)
 {
-	sl_emit_send(core, record->to, message, origin == core->config.self);
+	const uint64_t *to = find_new(core, origin, record);
+	if (to != NULL)
+		sl_emit_send(core, to, message, origin == core->config.self);
 }
 
 /* Find the links over which records are flooded: those to peers in range or, with an overlay, those of the
@@ -125,7 +130,7 @@ static bool pump_aborts(struct sl_core *core)
 		struct sl_abort_record *fr = &core->aborts[i];
 		if (core->out->count + RESERVE > SL_ACTIONS_MAX)
 			return false;
-		if (fr->record.present && fr->abort.t >= core->t && find_new(core, i, &fr->record))
+		if (fr->record.present && fr->abort.t >= core->t)
 			send(core, i, &fr->record,
 			     &(struct sl_message){.kind = SL_MSG_ABORT, .abort = fr->abort});
 	}
@@ -147,13 +152,13 @@ void sl_relay_pump(struct sl_core *core)
 		struct sl_link_record *lr = &core->links[i];
 		struct sl_ready_record *rr = &core->readys[i];
 		struct sl_digest_record *dr = &core->digests[i];
-		if (lr->record.present && sl_relay_wanted(core, &lr->state) && find_new(core, i, &lr->record))
+		if (lr->record.present && sl_relay_wanted(core, &lr->state))
 			send(core, i, &lr->record,
 			     &(struct sl_message){.kind = SL_MSG_LINK_STATE, .link_state = lr->state});
-		if (rr->record.present && rr->ready.t >= core->t && find_new(core, i, &rr->record))
+		if (rr->record.present && rr->ready.t >= core->t)
 			send(core, i, &rr->record,
 			     &(struct sl_message){.kind = SL_MSG_READY, .ready = rr->ready});
-		if (dr->record.present && dr->digest.t == core->t && find_new(core, i, &dr->record))
+		if (dr->record.present && dr->digest.t == core->t)
 			send(core, i, &dr->record,
 			     &(struct sl_message){.kind = SL_MSG_DIGEST, .digest = dr->digest});
 	}

@@ -26,7 +26,7 @@ static void show_readys(struct sl_core *core, uint32_t peer)
 		if (rr->record.present && rr->ready.a == core->view.a)
 			sl_bit_clear(rr->record.sent, peer);
 		else if (core->out->count < SHOWN_MAX)
-			sl_emit_send(core, sl_core_only(core, peer), &message, i == core->view.self);
+			sl_emit_send(core, sl_emit_only(core, peer), &message, i == core->view.self);
 	}
 	core->flood_dirty = true;
 }
@@ -92,8 +92,8 @@ void sl_split_ready(struct sl_core *core, uint32_t signer, const struct sl_ready
 		at->split_since = core->now;
 	at->split_proved = true;
 	at->split_from = signer;
-	sl_emit_participants(core, at->split_to, SL_NOBODY, signer, &mine, false);
-	sl_emit_participants(core, at->split_to, SL_NOBODY, signer, &other, false);
+	sl_emit_participants(core, SL_NOBODY, signer, &mine, false);
+	sl_emit_participants(core, SL_NOBODY, signer, &other, false);
 }
 
 bool sl_split_divides(const struct sl_core *core)

@@ -54,7 +54,8 @@
 
 #define SL_WAIT_REPORT_MS 10000u /* between two reports of what a phase waits for */
 #define SL_ABORT_SETS (SL_OVERS_MAX + SL_ABORTS_AHEAD_MAX)
-#define SL_READIED_MAX 64u /* of the own attempts that are remembered to have had a Ready */
+#define SL_STEP_SETS (SL_ACTIONS_MAX + 16u) /* an action has one at most */
+#define SL_READIED_MAX 64u		    /* of the own attempts that are remembered to have had a Ready */
 
 /* A phase: a row of the table in phases.c. A function may be NULL: there is nothing to do. */
 struct sl_phase_row {
@@ -130,7 +131,6 @@ struct sl_asked {
 
 /* A roster member as seen over its link. */
 struct sl_peer {
-	uint64_t *only;	    /* this peer alone, as a bit set over the roster */
 	bool hello;	    /* a Hello has arrived on the present link */
 	bool tried;	    /* a dial failed or a link fell since the peer came into range */
 	bool told, told_us; /* on the present link: a Model was sent to the peer, one of the peer has come */
@@ -153,7 +153,6 @@ struct sl_record {
 	bool present;
 	sl_ms since;	/* time of arrival */
 	uint64_t *sent; /* links whose other end has it */
-	uint64_t *to;	/* scratch of the action that sends it */
 };
 struct sl_link_record {
 	struct sl_record record;
@@ -198,7 +197,6 @@ struct sl_holder {
 	uint8_t *held;	    /* deposits that it has: a bit set over positions; NULL as the others: empty */
 	uint8_t *keys;	    /* keys that it knows */
 	uint8_t *keys_sent; /* .. that were sent to it over the present link */
-	uint64_t *to;	    /* scratch of the messages to it */
 	uint32_t told;	    /* edition of the own Have in the last one to it; 0: none on this link */
 	uint32_t origin;    /* position whose deposit is requested from it, while fetching */
 	bool fetching;
@@ -264,7 +262,6 @@ struct sl_attempt_state {
 	uint32_t split_from; /* a participant with two Readys, or a peer that says it has others; SL_NOBODY */
 	sl_ms split_since;   /* it was heard or seen */
 	bool split_proved;   /* two Readys of one participant were seen */
-	uint64_t *split_to;  /* links over which they are shown */
 	uint8_t readys_hash[SL_HASH_BYTES];    /* of all Readys; zeros: some are missing */
 	uint8_t (*said_readys)[SL_HASH_BYTES]; /* by position: that of others, as they said; zeros: not yet */
 	struct sl_ready *readys;	       /* by position */
@@ -306,7 +303,6 @@ struct sl_attempt_state {
 	bool points_asked;	/* CHECKSUM is out or done */
 	bool judging;		/* the sum is known, and some Checksums lie: one deposit shows whose */
 	uint8_t seed[SL_HASH_BYTES];
-	uint64_t **check_to; /* scratch of the actions that pass on what the participant said */
 	/* CONFIRM */
 	bool result_known;
 	uint8_t digest[SL_HASH_BYTES];
@@ -438,6 +434,9 @@ struct sl_core {
 	uint64_t *penalized;	/* peers that have got a penalty */
 	uint64_t
 		*excluded; /* learners that are not in the view of this attempt, whatever their link states */
+	/* .. of its actions: SL_STEP_SETS, of which `step_used` are taken */
+	uint64_t *step_sets;
+	uint32_t step_used;
 	/* .. scratch */
 	uint64_t *unwanted; /* those with a penalty that DISCOVER does without (penalty.h) */
 	uint64_t *ready_set, *eligible;
@@ -519,12 +518,6 @@ static inline size_t sl_core_held_bytes(const struct sl_view *view)
 static inline sl_ms sl_core_sooner(const struct sl_core *core, sl_ms due, sl_ms at)
 {
 	return at > core->now && at < due ? at : due;
-}
-
-/* Return the bit set over the roster that has `peer` alone. */
-static inline const uint64_t *sl_core_only(const struct sl_core *core, uint32_t peer)
-{
-	return core->peers[peer].only;
 }
 
 /* Return true if this learner takes no part in round t. */

@@ -11,7 +11,7 @@ static void show(struct sl_core *core, uint32_t peer, struct sl_record *record,
 		 const struct sl_message *message)
 {
 	sl_bit_set(record->sent, peer);
-	sl_emit_send(core, sl_core_only(core, peer), message, false);
+	sl_emit_send(core, sl_emit_only(core, peer), message, false);
 }
 
 void sl_state_loss_remind(struct sl_core *core, uint32_t peer)

@@ -102,8 +102,8 @@ static void link_up(struct sl_core *core, uint32_t peer)
 	sl_relay_forget(core, peer);
 	sl_have_link(core, peer);
 	sl_state_loss_remind(core, peer);
-	sl_emit_hello(core, sl_core_only(core, peer));
-	sl_certificate_sign(core, sl_core_only(core, peer));
+	sl_emit_hello(core, sl_emit_only(core, peer));
+	sl_certificate_sign(core, sl_emit_only(core, peer));
 	if (core->links[peer].record.present) /* it may sign no other link state before something changes */
 		sl_model_tell(core, peer);
 }
@@ -411,6 +411,7 @@ int sl_core_step(struct sl_core *core, const struct sl_event *event, struct sl_a
 	if (core->stopped || !allowed(core, event))
 		return SL_ERR_INVALID;
 	core->out = actions;
+	core->step_used = 0;
 	core->now = event->now;
 	handle(core, event);
 	advance(core, event->more);

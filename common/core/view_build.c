@@ -302,15 +302,10 @@ static void take_recovery(struct sl_core *core, const struct sl_view *view)
 	core->at.readys = SL_ARENA_TAKE(arena, view->n, struct sl_ready);
 	core->at.ready_here = SL_ARENA_TAKE(arena, view->n, bool);
 	core->at.split_from = SL_NOBODY;
-	core->at.split_to = SL_ARENA_TAKE(arena, sl_core_words(core), uint64_t);
 	core->at.said_readys = sl_arena_take(arena, view->n, sizeof *core->at.said_readys);
 	core->at.holders = SL_ARENA_TAKE(arena, view->n, struct sl_holder);
 	core->at.slots = SL_ARENA_TAKE(arena, view->n, enum sl_slot);
 	core->at.held = SL_ARENA_TAKE(arena, sl_core_held_bytes(view), uint8_t);
-	for (uint32_t i = 0; !arena->full && i < view->n; i++) {
-		struct sl_holder *holder = &core->at.holders[i];
-		holder->to = SL_ARENA_TAKE(arena, sl_core_words(core), uint64_t);
-	}
 }
 
 /* Keys and key shares: those received, and openings. */
@@ -342,13 +337,10 @@ static void take_check(struct sl_core *core, const struct sl_view *view)
 	at->phi = SL_ARENA_TAKE(arena, 2 * (size_t)view->n * at->points, uint64_t);
 	at->signers = sl_arena_take(arena, view->n, sizeof *at->signers);
 	at->own_values = SL_ARENA_TAKE(arena, (size_t)(view->degree + 2) * at->points, uint64_t);
-	at->check_to = SL_ARENA_TAKE(arena, view->n, uint64_t *);
 	at->said = SL_ARENA_TAKE(arena, at->points, uint64_t);
 	at->checksum_here = SL_ARENA_TAKE(arena, view->n, bool);
-	for (uint32_t i = 0; !arena->full && i < view->n; i++) {
+	for (uint32_t i = 0; !arena->full && i < view->n; i++)
 		at->signers[i][0] = at->signers[i][1] = SL_NOBODY;
-		at->check_to[i] = SL_ARENA_TAKE(arena, sl_core_words(core), uint64_t);
-	}
 	memset(core->disputed, 0, sl_core_set_bytes(core));
 }
 

@@ -143,8 +143,9 @@ static void let_fail(struct driver *p, uint32_t count)
 {
 	p->core->out = &p->actions;
 	for (uint32_t k = 0; k < count; k++) {
+		uint64_t only = 1 << 3;
 		p->actions.count = 0;
-		sl_penalty_failed(p->core, sl_core_only(p->core, 3), SL_REASON_SLOW);
+		sl_penalty_failed(p->core, &only, SL_REASON_SLOW);
 	}
 }
 
