@@ -1,10 +1,8 @@
-/* show.h - an estimate as a table, or as JSON. */
+/* show.h - an estimate as JSON. */
 #pragma once
 
 #include <jansson.h>
-#include <stdio.h>
 
 #include "tools/estimate/estimate.h"
 
-void sl_estimate_show(const struct sl_estimate_input *input, const struct sl_estimated *planned, FILE *out);
 json_t *sl_estimate_json(const struct sl_estimate_input *input, const struct sl_estimated *planned);

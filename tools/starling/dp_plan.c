@@ -5,9 +5,8 @@
 
 #include "common/dp/scale.h"
 #include "tools/lib/option.h"
-#include "tools/lib/table.h"
-#include "tools/lib/terminal.h"
 #include "tools/starling/dp.h"
+#include "tools/starling/python.h"
 #include "tools/starling/topology.h"
 
 /* Noise in clips. Rounds of a training average it; a single release does not. */
@@ -189,28 +188,6 @@ static int answer_all(const struct options *o, struct plan plans[static 2], size
 
 /* ---- what is printed ---- */
 
-static const struct sl_column table[] = {
-	{"sampling", 20, true},	       {"z", 9, false},	   {"epsilon", 10, false}, {"noise/clip", 12, false},
-	{"in a parameter", 16, false}, {"bits", 6, false},
-};
-#define COLUMNS (sizeof table / sizeof *table)
-
-static void show_row(const struct options *o, const struct plan *plan)
-{
-	char cells[COLUMNS][SL_CELL_BYTES] = {"none"}, line[SL_TABLE_LINE_BYTES];
-	double one = plan->of_mean * o->clip / sqrt((double)o->parameters);
-	const double values[] = {plan->noise, sl_dp_scale_rounded_up(plan->epsilon), plan->of_mean, one};
-	if (plan->q < 1)
-		snprintf(cells[0], SL_CELL_BYTES, "Poisson, q %.3g", plan->q);
-	for (size_t i = 0; i < 4; i++)
-		snprintf(cells[1 + i], SL_CELL_BYTES, "%.*g", i < 2 ? SL_DP_NOISE_DIGITS : 3, values[i]);
-	if (!isfinite(plan->epsilon))
-		snprintf(cells[2], SL_CELL_BYTES, "no bound");
-	snprintf(cells[5], SL_CELL_BYTES, "%u", plan->bits);
-	sl_table_line(table, COLUMNS, cells, line);
-	printf("%s\n", line);
-}
-
 static const char *verdict(const struct options *o, const struct plan *plan)
 {
 	double single = o->rounds == 1 ? SINGLE : 1;
@@ -219,68 +196,6 @@ static const char *verdict(const struct options *o, const struct plan *plan)
 	       : plan->epsilon > EPSILON_LARGE	  ? "little is hidden"
 	       : plan->of_mean > POOR * single	  ? "poor"
 						  : "usable";
-}
-
-static void show_verdict(const struct options *o, const struct plan *plan)
-{
-	const char *with = plan->q < 1 ? "With sampling" : "Without sampling", *word = verdict(o, plan);
-	if (plan->bits > SL_P_BITS_MAX)
-		sl_terminal_print(stdout, "%s: %s. A parameter takes at most %u bits.\n", with, word,
-				  SL_P_BITS_MAX);
-	else
-		sl_terminal_print(stdout,
-				  "%s: %s. The noise of the mean is %.*g times as long as a clipped %s.\n",
-				  with, word, (int)fmax(2, floor(log10(plan->of_mean)) + 1), plan->of_mean,
-				  o->unit == SL_DP_LEARNER ? "vector" : "record");
-	if (plan->epsilon > EPSILON_LARGE)
-		sl_terminal_print(stdout, "An epsilon above %g promises next to nothing.\n", EPSILON_LARGE);
-}
-
-static void show_head(const struct options *o)
-{
-	char records[SL_THOUSANDS_BYTES], batch[SL_THOUSANDS_BYTES], parameters[SL_THOUSANDS_BYTES];
-	char rounds[SL_THOUSANDS_BYTES];
-	sl_terminal_thousands(o->records, records);
-	sl_terminal_thousands(o->batch, batch);
-	sl_terminal_thousands(o->parameters, parameters);
-	sl_terminal_thousands(o->rounds, rounds);
-	if (o->unit == SL_DP_LEARNER)
-		printf("hidden: the vector of each learner; rounds: %s\n", rounds);
-	else
-		printf("hidden: each of %s records; rounds: %s, with %s records each\n", records, rounds,
-		       batch);
-	printf("%u learners, of which %u may collude; %s parameters; delta %g; clip %g\n", o->learners,
-	       o->tolerance, parameters, o->delta, o->clip);
-}
-
-static void show(const struct options *o, const struct plan *plans, size_t count)
-{
-	char line[SL_TABLE_LINE_BYTES];
-	const struct plan *last = &plans[count - 1];
-	show_head(o);
-	sl_table_header(table, COLUMNS, line);
-	printf("%s\n", line);
-	for (size_t i = 0; i < count; i++)
-		show_row(o, &plans[i]);
-	for (size_t i = 0; i < count; i++)
-		show_verdict(o, &plans[i]);
-	if (last->of_mean > POOR * (o->rounds == 1 ? SINGLE : 1))
-		sl_terminal_print(stdout, "%s, fewer parameters or fewer rounds help.\n",
-				  o->unit == SL_DP_LEARNER ? "--unit record, more learners"
-							   : "More records in a round");
-	sl_terminal_print(stdout,
-			  "Learners that each hide their data by themselves need noise %.1f times as long.\n",
-			  last->local / last->of_mean);
-	if (count > 1 && !isfinite(last->unsampled))
-		sl_terminal_print(stdout, "If records are not drawn at random, z = %.*g keeps no epsilon.\n",
-				  SL_DP_NOISE_DIGITS, last->noise);
-	else if (count > 1)
-		sl_terminal_print(
-			stdout,
-			"If records are not drawn at random, z = %.*g spends epsilon %.*g, not %.*g.\n",
-			SL_DP_NOISE_DIGITS, last->noise, SL_DP_NOISE_DIGITS,
-			sl_dp_scale_rounded_up(last->unsampled), SL_DP_NOISE_DIGITS,
-			sl_dp_scale_rounded_up(last->epsilon));
 }
 
 /* Return a number, or null: no bound. */
@@ -320,12 +235,14 @@ int sl_dp_plan(int argc, char **argv)
 	struct plan plans[2];
 	struct sl_error error = {0};
 	sl_option_parse(&usage, argc, argv, &o);
+	if (!o.json)
+		return sl_python_run("starling_timeline.dp_plan", argc, argv);
 	if (o.batch == 0)
 		o.batch = o.records;
 	size_t count = o.batch < o.records ? 2 : 1;
 	int rc = answer_all(&o, plans, count, &error);
 	if (rc != SL_OK)
 		return sl_command_status("starling dp plan", rc, &error);
-	(o.json ? show_json : show)(&o, plans, count);
+	show_json(&o, plans, count);
 	return 0;
 }

@@ -6,6 +6,7 @@
 #include "tools/lib/option.h"
 #include "tools/estimate/show.h"
 #include "tools/lib/schedule_graph.h"
+#include "tools/starling/python.h"
 #include "tools/starling/topology.h"
 
 #define LEARNERS_USUAL 10u
@@ -129,17 +130,15 @@ int sl_cmd_estimate(int argc, char **argv)
 	struct sl_estimated planned;
 	struct sl_error error = {0};
 	sl_option_parse(&usage, argc, argv, &c);
+	if (!c.json)
+		return sl_python_run("starling_topology.tables", argc, argv);
 	int rc = look_at_graph(&c, &error);
 	if (rc != SL_OK) {
 		fprintf(stderr, "starling estimate: %s\n", error.text);
 		return rc == SL_ERR_NOMEM ? SL_EXIT_FAILED : SL_EXIT_USAGE;
 	}
 	sl_estimate_cost_all(&c.input, &planned);
-	if (!c.json) {
-		sl_estimate_show(&c.input, &planned, stdout);
-		return 0;
-	}
 	json_t *json = sl_estimate_json(&c.input, &planned);
-	sl_command_print_json(json, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
+	sl_command_print_json(json, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
 	return 0;
 }

@@ -1,5 +1,8 @@
 /* `starling topology analyze`: its command line. */
+#include <string.h>
+
 #include "common/field/field.h"
+#include "tools/starling/python.h"
 #include "tools/starling/topology.h"
 #include "tools/topology/analyze.h"
 
@@ -50,6 +53,18 @@ static const struct sl_usage usage = {
 	       "MB to send: what a learner sends in a round of the default engine (mixing: exact), in the "
 	       "mean and at most.\n"};
 
+/* Run this command with --json, and print a table of it. */
+static int show_table(uint32_t tolerance, int argc, char **argv)
+{
+	char text[16];
+	const char **words = sl_command_memory((size_t)argc + 1, sizeof *words);
+	snprintf(text, sizeof text, "%u", tolerance);
+	words[0] = argv[0];
+	words[1] = text;
+	memcpy(words + 2, argv + 1, ((size_t)argc - 1) * sizeof *words);
+	return sl_python_run("starling_topology.tables", argc + 1, (char **)words);
+}
+
 int sl_topology_analyze(int argc, char **argv)
 {
 	struct options o = {.common = {.request.seed = 1, .tolerance = 1},
@@ -60,15 +75,16 @@ int sl_topology_analyze(int argc, char **argv)
 	struct sl_schedule schedule;
 	struct sl_error error = {0};
 	sl_option_parse(&usage, argc, argv, &o);
+	if (!o.common.json)
+		return show_table(o.common.tolerance, argc, argv);
 	o.request.tolerance = o.common.tolerance;
 	o.request.figures.analysis.tolerance = o.common.tolerance;
-	o.request.json = o.common.json;
 	int rc = sl_topology_schedule(&o.common.request, &schedule, &error);
 	struct sl_figures_request *figures = &o.request.figures;
 	if (rc == SL_OK && figures->p == 0)
 		figures->p = sl_p_usual(schedule.learners, figures->floats);
 	if (rc == SL_OK)
-		rc = sl_analyze_print(&schedule, &o.request, stdout, &error);
+		rc = sl_analyze_print(&schedule, &o.request, &error);
 	sl_schedule_close(&schedule);
 	return sl_topology_status(rc, &error);
 }

@@ -77,9 +77,7 @@ int sl_figures_step(struct sl_figures *figures, uint32_t step)
 	set_metropolis(figures);
 	if (figures->request.analysis.engines & SL_ENGINE_SET(SL_ENGINE_EXACT))
 		set_cost(figures);
-	return figures->request.forest_bound
-		       ? sl_forest_bound(&figures->graph, &figures->forest_bound, &arena)
-		       : SL_OK;
+	return sl_forest_bound(&figures->graph, &figures->forest_bound, &arena);
 }
 
 void sl_figures_refusal(const struct sl_figures *figures, uint64_t c, char *text, size_t size)

@@ -13,7 +13,6 @@ struct sl_figures_request {
 	uint64_t p;			     /* a prime, 2 < p < 2^61 */
 	uint32_t floats;		     /* of a model */
 	bool seeded;			     /* sharing: seeded, a share is a seed */
-	bool forest_bound;
 };
 
 struct sl_figures {
@@ -28,8 +27,7 @@ struct sl_figures {
 	uint32_t p_bits;	       /* the most bits of a p with which metropolis can mix */
 	bool metropolis;	       /* it can mix: p and k are within its limits */
 	enum sl_engine engine;	       /* of `mixing: exact`, the default */
-	double forest_bound;	       /* vectors that the busiest learner sends with any trees, at least; 0:
-					  not asked */
+	double forest_bound;	       /* vectors that the busiest learner sends with any trees, at least */
 	double bytes_mean, bytes_most; /* that a learner sends with `engine` in a round; 0 where that engine
 					  was not analysed */
 };

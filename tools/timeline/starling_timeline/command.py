@@ -2,10 +2,12 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
+import subprocess
 import sys
-from collections.abc import Callable
-from typing import NoReturn
+from collections.abc import Callable, Iterable
+from typing import Any, NoReturn
 
 from starling_timeline.words import clean
 
@@ -56,3 +58,13 @@ def guard(program: str, act: Callable[[], int]) -> int:
             return 0
         complain(program, f"cannot write standard output: {failure.strerror}")
         return FAILED
+
+
+def view(arguments: list[str], lines: Callable[[Any], Iterable[str]]) -> int:
+    """Run this command with --json, and print the lines that are made of its document; return the exit status."""
+    def act() -> int:
+        done = subprocess.run([os.environ["STARLING_PROGRAM"], *sys.argv[0].split()[1:], "--json", *arguments], stdout=subprocess.PIPE, check=False)
+        if done.returncode == 0:
+            print("\n".join(lines(json.loads(done.stdout))), flush=True)
+        return done.returncode if done.returncode >= 0 else FAILED
+    return guard(sys.argv[0], act)

@@ -1,0 +1,69 @@
+"""The table of `starling dp plan`: what it prints with --json, for people."""
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterable
+
+from starling_timeline.command import view
+from starling_timeline.words import WIDTH_USUAL, fill, width_of
+
+BITS_MOST = 61  # of a parameter
+# Noise in clips. Rounds of a training average it; a single release does not.
+POOR, SINGLE = 2, 0.1
+EPSILON_LARGE = 10
+COLUMNS = ((9, "z"), (10, "epsilon"), (12, "noise/clip"), (16, "in a parameter"), (6, "bits"))
+
+
+def _rounded_up(value: float) -> str:
+    """Return four digits, rounded up."""
+    unit = 10 ** (math.floor(math.log10(value)) - 3) if value > 0 else 1
+    return f"{math.ceil(value / unit * (1 - 1e-12)) * unit:.4g}"
+
+
+def _row(plan: dict, of_mean: float, one: float) -> str:
+    sampling = f"Poisson, q {plan['q']:.3g}" if plan["q"] < 1 else "none"
+    epsilon = "no bound" if plan["epsilon"] is None else _rounded_up(plan["epsilon"])
+    cells = f"{plan['noise']:.4g}", epsilon, f"{of_mean:.3g}", f"{one:.3g}", str(plan["bits"])
+    return f"  {sampling:<18}" + "".join(f"{cell:>{width}}" for cell, (width, _) in zip(cells, COLUMNS))
+
+
+def _verdict(plan: dict, of_mean: float, hidden: str) -> Iterable[str]:
+    lead = f"With{'' if plan['q'] < 1 else 'out'} sampling: {plan['verdict']}."
+    digits = max(2, math.floor(math.log10(of_mean)) + 1) if of_mean > 0 else 2
+    yield (f"{lead} A parameter takes at most {BITS_MOST} bits." if plan["bits"] > BITS_MOST
+           else f"{lead} The noise of the mean is {of_mean:.{digits}g} times as long as a clipped {hidden}.")
+    if plan["epsilon"] is None or plan["epsilon"] > EPSILON_LARGE:
+        yield f"An epsilon above {EPSILON_LARGE} promises next to nothing."
+
+
+def _last(answer: dict, of_mean: float) -> Iterable[str]:
+    last = answer["plans"][-1]
+    if of_mean > POOR * (SINGLE if answer["rounds"] == 1 else 1):
+        yield ("--unit record, more learners" if answer["unit"] == "learner" else "More records in a round") + ", fewer parameters or fewer rounds help."
+    local = last["local_noise_of_mean"] / last["noise_of_mean"]
+    yield f"Learners that each hide their data by themselves need noise {local:.1f} times as long."
+    if len(answer["plans"]) > 1 and last["epsilon_unsampled"] is None:
+        yield f"If records are not drawn at random, z = {last['noise']:.4g} keeps no epsilon."
+    elif len(answer["plans"]) > 1:
+        yield (f"If records are not drawn at random, z = {last['noise']:.4g} spends epsilon {_rounded_up(last['epsilon_unsampled'])}, "
+               f"not {_rounded_up(last['epsilon'])}.")
+
+
+def _lines(answer: dict) -> Iterable[str]:
+    learner, plans = answer["unit"] == "learner", answer["plans"]
+    of_mean = [plan["noise_of_mean"] / answer["clip"] for plan in plans]
+    yield (f"hidden: the vector of each learner; rounds: {answer['rounds']:,}" if learner else
+           f"hidden: each of {answer['records']:,} records; rounds: {answer['rounds']:,}, with {answer['batch']:,} records each")
+    yield (f"{answer['learners']} learners, of which {answer['tolerance']} may collude; {answer['parameters']:,} parameters; "
+           f"delta {answer['delta']:g}; clip {answer['clip']:g}")
+    yield f"  {'sampling':<18}" + "".join(f"{name:>{width}}" for width, name in COLUMNS)
+    for plan, length in zip(plans, of_mean):
+        yield _row(plan, length, plan["noise_of_mean"] / math.sqrt(answer["parameters"]))
+    verdicts = [line for plan, length in zip(plans, of_mean) for line in _verdict(plan, length, "vector" if learner else "record")]
+    yield from fill([*verdicts, *_last(answer, of_mean[-1])], width_of(sys.stdout) or WIDTH_USUAL)
+
+
+def main(arguments: list[str]) -> int:
+    """Run the command and return its exit status."""
+    return view(arguments, _lines)
