@@ -29,7 +29,7 @@ masked() {
 # Print JSON with a field in each line, as far as that is short.
 fields() { python3 "$GOLDEN/fields.py" "$@"; }
 # Print data of a report: they stand before the only script of a page that begins with "{".
-page() { report=$1; shift; grep -o '>{"text":"report.*}</script>' "$report" | sed 's/^>//; s/<.script>$//' | fields "$@"; }
+page() { report=$1; shift; grep -o '>{"rounds":.*}</script>' "$report" | sed 's/^>//; s/<.script>$//' | fields "$@"; }
 '''
 
 

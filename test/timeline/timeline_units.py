@@ -128,8 +128,8 @@ class Rounds(unittest.TestCase):
 		self.expect(fed.round(1), 'end_s', 14.44)
 
 	def test_a_bounded_timeline_keeps_the_last_rounds(self):
-		fed = Timeline()
-		fed.bound(80)
+		fed, left = Timeline(), []
+		fed.bound(80, 3, left.append)
 		for t in range(1, 1001):
 			for learner in (1, 2):
 				self.assertTrue(fed.take(record(learner, 0, 'phase', phase='SHARE', round=t)))
@@ -137,8 +137,16 @@ class Rounds(unittest.TestCase):
 		kept, t = [], 1001
 		while fed.round_before(t):
 			kept.append(t := fed.round_before(t))
-		self.assertEqual(kept, list(range(1000, 1000 - len(kept), -1)))
-		self.assertIn(len(kept), range(35, 41))
+		self.assertEqual(kept, list(range(1000, 960, -1)))
+		self.assertEqual([(document['round'], len(document['learners_of_round'])) for document in left], [(t, 2) for t in range(1, 961)])
+
+	def test_a_bounded_timeline_keeps_so_many_rounds_at_least(self):
+		fed = Timeline()
+		fed.bound(80, 3, lambda document: None)
+		for t in range(1, 9):
+			for learner in range(1, 101):
+				fed.take(record(learner, 0, 'phase', phase='SHARE', round=t))
+		self.assertEqual(fed.order, [6, 7, 8])
 
 	def test_more_learners_than_a_roster_has(self):
 		fed = Timeline()

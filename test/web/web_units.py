@@ -4,6 +4,7 @@ import itertools
 import json
 import os
 import re
+import subprocess
 import sys
 import tempfile
 import time
@@ -15,8 +16,10 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, sys.argv.pop(1))
 sys.path.append(str(Path(__file__).resolve().parents[1] / 'lib'))
 from patience import PATIENCE  # noqa: E402
+from starling_timeline import logs  # noqa: E402
 from starling_timeline.logs import Logs  # noqa: E402
 from starling_timeline.timeline import Timeline  # noqa: E402
+from starling_timeline.values import rounded  # noqa: E402
 from starling_web import follow, live, report, rows, server, sources  # noqa: E402
 
 SECRET = '0123456789abcdef0123456789abcdef'
@@ -291,6 +294,32 @@ def record(second, event, **fields):
 		'text': 't</script>', **fields}) + '\n'
 
 
+LAST_BYTES = 200_000  # of the ends of long logs
+# In a process of its own: prints by how much the memory has grown, in bytes.
+REPORT_GROWTH = """import re, sys
+sys.path.insert(0, sys.argv[1])
+from starling_web import report
+report.PARTS_MOST, report.DOCUMENTS_BYTES = 500, 500_000
+peak = lambda: 1024 * int(re.search(r"VmHWM:\\s+([0-9]+)", open("/proc/self/status").read())[1])
+before = peak()
+assert report.write_anew(sys.argv[2])
+print(peak() - before)"""
+
+
+def make_logs(folder, rounds):
+	"""Write the logs of two learners, five records in each round. The clock of one is behind."""
+	for learner in 1, 2:
+		(Path(folder) / f'learner-{learner}').mkdir()
+		with open(f'{folder}/learner-{learner}/log.jsonl', 'w', encoding='utf-8') as out:
+			for t in range(1, rounds + 1):
+				at = f'2026-11-23T{t // 3600:02}:{t // 60 % 60:02}:{t % 60:02}'
+				head = f'{{"v":1,"time":"{at}.%dZ","mono_ms":{1000 * t},"level":"info","learner":{learner},"name":"l{learner}","round":{t},"attempt":1'
+				for place, rest in enumerate(('"event":"training"', '"event":"trained","train_s":0.1,"loss":0.5', '"event":"phase","phase":"AGREE"',
+						f'"event":"view","view":"{t:08x}","participants":[1,2],"neighbours":[{3 - learner}],"edges":1,"mixing":"exact","steps":1',
+						f'"event":"committed","digest":"{t:08x}","round_bytes_sent":10')):
+					out.write(head % (200 + 150 * place - 100 * learner) + f',{rest},"text":"{"x" * 90}"}}\n')
+
+
 class Report(unittest.TestCase):
 	def setUp(self):
 		folder = tempfile.TemporaryDirectory()
@@ -373,10 +402,24 @@ class Report(unittest.TestCase):
 		size = len(report.dumps(timeline.round(5), report.DIGITS))
 		with mock.patch.object(report, 'DOCUMENTS_BYTES', 5 * size // 2):
 			report.write(timeline, sources.Files(logs), self.folder)
-		data = json.loads(re.search('>({"text":"report.*})</script>', (Path(self.folder) / 'report.html').read_text())[1])
+		data = json.loads(re.search('>({"rounds":.*})</script>', (Path(self.folder) / 'report.html').read_text())[1])
 		self.assertEqual(data['text'], 'report; rounds before 4 only in the charts')
 		self.assertEqual([one['row']['round'] for one in data['rounds'] if 'document' in one], [4, 5])
 		self.assertEqual([one['row']['round'] for one in data['rounds']], [1, 2, 3, 4, 5])
+
+
+	def test_the_memory_of_a_report_is_bounded(self):
+		make_logs(self.folder, 6000)
+		size = sum(path.stat().st_size for path in Path(self.folder).glob('*/log.jsonl'))
+		grown = int(subprocess.check_output([sys.executable, '-c', REPORT_GROWTH, sys.path[0], self.folder]))
+		self.assertLess(grown, size / 2)
+		lines = (Path(self.folder) / 'rounds.csv').read_text().splitlines()
+		self.assertEqual([int(line.split(',')[0]) for line in lines[1:]], list(range(1, 6001)))
+		self.assertEqual(len((Path(self.folder) / 'learners.csv').read_text().splitlines()), 12001)
+		page = (Path(self.folder) / 'report.html').read_text()
+		data = json.loads(re.search('>({"rounds":.*})</script>', page)[1])
+		self.assertEqual([one['row']['round'] for one in data['rounds']], list(range(1, 6001)))
+		self.assertRegex(data['text'], 'report; rounds before 5[0-9]* only in the charts')
 
 
 class Pages(unittest.IsolatedAsyncioTestCase):
@@ -397,6 +440,52 @@ class Pages(unittest.IsolatedAsyncioTestCase):
 		self.assertEqual((await one.serve('/log', {'learner': '1', 'round': '0'})).status, 400)
 		self.assertEqual((await one.serve('/log', {'learner': '1', 'round': '1'})).body, b'[]')
 		self.assertIsNone(await one.serve('/other', {}))
+
+	async def read_long(self, folder):
+		"""Return a page of the long logs, with its first events, the lines read for them, and the reading of earlier rounds."""
+		source = sources.Files(Logs([folder], follow=True, last=LAST_BYTES))
+		timeline, sent = Timeline(), []
+		one = live.Live('127.0.0.1:0', None, timeline, source)
+		self.addCleanup(source.logs.close)
+		self.addCleanup(one.server.socket.close)
+		with mock.patch.object(logs, 'parse', side_effect=logs.parse) as parse:
+			earlier = await one.begin_reading()
+			stream = await one.serve('/events', {})
+			stream.send = sent.append
+			one.begin(stream)
+		return one, sent, parse.call_count, earlier
+
+	async def test_a_page_of_long_logs_does_not_wait_for_them(self):
+		"""It shows the last rounds when the ends are read, and has all rows later, as if it had read everything first."""
+		with tempfile.TemporaryDirectory() as folder:
+			make_logs(folder, 3000)
+			one, sent, lines, earlier = await self.read_long(folder)
+			self.assertLess(lines, 2000)
+			self.assertIn(b'reading earlier rounds', sent[0])
+			self.assertEqual([json.loads(event.split(b'data: ')[1])['document']['round'] for event in sent[2:]], list(range(2951, 3001)))
+			await earlier
+			self.assertNotIn(b'reading earlier rounds', one.state())
+			self.assertFalse(one.has_all())
+			whole, all_logs = Timeline(), Logs([folder])
+			for one_record in all_logs.records():
+				whole.take(one_record)
+			all_logs.close()
+			await one.refresh_rows()
+			self.assertEqual(rounded(one.rows, 6), rounded({t: rows.round_row(whole.round(t)) for t in range(1, 3001)}, 6))
+			self.assertEqual(rounded(one.timeline.round(2999), 6), rounded(whole.round(2999), 6))
+
+	async def test_a_page_reads_no_more_rounds_than_it_has_rows_of(self):
+		with tempfile.TemporaryDirectory() as folder, mock.patch.object(live, 'ROWS_KEPT', 500), mock.patch.object(logs, 'SEARCH_BYTES', 4096), \
+				mock.patch.object(live, 'PARTS_MOST', 200):
+			make_logs(folder, 3000)
+			one, _, _, earlier = await self.read_long(folder)
+			with mock.patch.object(logs, 'parse', side_effect=logs.parse) as parse:
+				await earlier
+			self.assertLess(parse.call_count, 6000)
+			await one.refresh_rows()
+			self.assertEqual(sorted(one.rows), list(range(2501, 3001)))
+			self.assertTrue(all(one.rows[t]['same'] and one.rows[t]['participants'] == 2 for t in one.rows))
+			self.assertLessEqual(one.timeline.parts, 200)
 
 	async def test_what_has_changed_is_sent_once_and_costs_little(self):
 		"""Making documents takes at most 2 % of the time, and none are made without a page."""

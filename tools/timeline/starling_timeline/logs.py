@@ -3,10 +3,12 @@
     FILE, FOLDER/log.jsonl, FOLDER/NAME/log.jsonl --> lines --> records, the earliest first
 
 Holds a line of each file. The order within a file is kept, even where its clock went back. A log that was replaced or cut is read
-anew.
+anew. For a live page, the ends of long logs are read first (`last`), then what is before them (`earlier`).
 """
 from __future__ import annotations
 
+import contextlib
+import copy
 import heapq
 import math
 import os
@@ -22,6 +24,7 @@ from starling_timeline.values import moment, parse, real, whole
 
 LOG_FILE = "log.jsonl"
 LINE_BYTES_MOST = 1 << 20  # a longer line is malformed
+SEARCH_BYTES, SEARCH_LINES = 64 << 10, 200  # how exactly a round is looked for in a log; lines until a record names one
 VERSION = 1  # of the records: "v"
 
 # Seconds since 1970, milliseconds of a finer clock, place of the file, record, its line.
@@ -40,10 +43,11 @@ class Skipped:
 
 
 class File:
-    """One log. `shown` is its path in messages."""
+    """One log. `shown` is its path in messages. `until`: it is read up to this byte; 0: to its end."""
 
-    def __init__(self, path: str, shown: str, place: int) -> None:
-        self.path, self.shown, self.place = path, shown, place
+    def __init__(self, path: str, shown: str, place: int, until: int = 0) -> None:
+        self.path, self.shown, self.place, self.until = path, shown, place, until
+        self.skipped = 0  # bytes
         self.learner = 0  # 0: not known yet
         self.file: Optional[BinaryIO] = None
         self.open()
@@ -72,7 +76,7 @@ class File:
 
     def lines(self, whole_only: bool) -> Iterator[bytes]:
         """Yield the next lines; b"" for one that is too long. `whole_only`: only lines with their newline."""
-        while True:
+        while not self.until or self.file.tell() < self.until:
             line = self.file.readline(LINE_BYTES_MOST + 1)
             ended = line.endswith(b"\n")
             if not ended and len(line) > LINE_BYTES_MOST:
@@ -84,6 +88,30 @@ class File:
             self.line += 1
             yield b"" if self.cut else line
             self.cut = False
+
+    def skip(self, size: int) -> None:
+        """Go on with the last `size` bytes."""
+        if self.at.st_size > size:
+            self.file.seek(self.at.st_size - size)
+            self.file.readline(LINE_BYTES_MOST)
+            self.skipped = self.file.tell()
+
+    def seek(self, t: int) -> None:
+        """Go to the beginning of round `t`, or somewhat before it. The rounds of a log ascend."""
+        low, high = 0, self.until
+        while high - low > SEARCH_BYTES:
+            middle = (low + high) // 2
+            low, high = (middle, high) if self._round_at(middle) < t else (low, middle)
+        self.file.seek(low)
+        if low > 0:
+            self.file.readline(LINE_BYTES_MOST)
+
+    def _round_at(self, at: int) -> float:
+        """Return the round of the first record after byte `at` that names one; infinity: none of the next does."""
+        self.file.seek(at)
+        self.file.readline(LINE_BYTES_MOST)
+        records = (parse(self.file.readline(LINE_BYTES_MOST)) for _ in range(SEARCH_LINES))
+        return next((whole(record, "round") for record in records if record is not None and whole(record, "round")), math.inf)
 
 
 def remedy(folder: str) -> str:
@@ -113,11 +141,12 @@ def end(path: str, start: int, size: int) -> Iterator[dict]:
 class Logs:
     """The logs in `paths`, files and folders.
 
-    follow: a last line is read only once it has its newline. empty: logs that are missing are no error. Raises CommandError.
+    follow: a last line is read only once it has its newline. empty: logs that are missing are no error. last: only so many bytes of their
+    ends are read, of all logs together; 0: all bytes. Raises CommandError.
     `malformed` and `other_version` count the lines that were left out.
     """
 
-    def __init__(self, paths: list[str], follow: bool = False, empty: bool = False) -> None:
+    def __init__(self, paths: list[str], follow: bool = False, empty: bool = False, last: int = 0) -> None:
         self.paths, self.follow, self.opened = paths, follow, empty
         self.files: list[File] = []
         self.malformed, self.other_version = Skipped(), Skipped()
@@ -125,6 +154,8 @@ class Logs:
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
         self.refresh()
         self.opened = True
+        for file in self.files if last else ():
+            file.skip(last // len(self.files))
 
     def close(self) -> None:
         for file in self.files:
@@ -198,6 +229,26 @@ class Logs:
         except CommandError:
             pass
         return self.records()
+
+    def earlier(self) -> Logs:
+        """Return what `last` has left out, as logs of their own."""
+        logs = copy.copy(self)
+        logs.follow, logs.files = False, []
+        for file in self.files:
+            with contextlib.suppress(OSError):
+                before = File(file.path, file.shown, file.place, file.skipped)
+                logs.files += [before] if file.skipped and os.path.samestat(before.at, file.at) else []
+        return logs
+
+    def firsts(self) -> Iterator[dict]:
+        """Yield the first record of each log."""
+        for file in self.files:
+            yield from filter(None, [parse(file.file.readline(LINE_BYTES_MOST))])
+
+    def seek(self, t: int) -> None:
+        """Go to the beginning of round `t`, or somewhat before it."""
+        for file in self.files:
+            file.seek(t)
 
     def again(self, learner: int, size: int = 4 << 20) -> Iterator[dict]:
         """Yield again the records in the last `size` bytes of the logs of a learner, of any version and time."""

@@ -41,6 +41,7 @@ training loss of the learners that have one.
 from __future__ import annotations
 
 from bisect import bisect_left, insort
+from collections.abc import Callable
 from typing import Optional
 
 from starling_timeline import document
@@ -59,7 +60,8 @@ class Timeline:
         self.order: list[int] = []  # rounds, ascending
         self.learners: dict[int, Learner] = {}
         self.learner_order: list[int] = []  # ids, ascending
-        self.parts, self.parts_most = 0, 0  # of all rounds; parts_most 0: any number
+        self.parts, self.parts_most, self.rounds_least = 0, 0, 1  # of all rounds; parts_most 0: any number
+        self.leaving: Callable[[dict], None] = lambda document: None
         self.dropped_to = 0  # rounds up to this one were dropped for new ones
         self.start = float("inf")  # of the run: its first record
 
@@ -69,10 +71,10 @@ class Timeline:
         self.version += 1
         self._change_all()
 
-    def bound(self, parts: int) -> None:
-        """Keep only the last rounds: at most `parts` pairs of a round and a learner, and at least one round. A record of a round that was
-        dropped changes nothing."""
-        self.parts_most = parts
+    def bound(self, parts: int, rounds: int, leaving: Callable[[dict], None]) -> None:
+        """Keep only the last rounds: at most `parts` pairs of a round and a learner, but at least `rounds`. `leaving` gets the document of
+        each round that is dropped. A later record of it changes nothing."""
+        self.parts_most, self.rounds_least, self.leaving = parts, rounds, leaving
 
     # ---- records ----
 
@@ -109,7 +111,7 @@ class Timeline:
         if event == "finished":
             self.rounds_most = whole(record, "rounds") or self.rounds_most
         if event == "listening" and when not in learner.starts and len(learner.starts) < STARTS_MOST:
-            learner.starts.append(when)
+            insort(learner.starts, when)
             before = self.rounds.get(learner.last_round)  # that in which it was may look different now
             if before is not None:
                 before.version = self.version
@@ -129,8 +131,9 @@ class Timeline:
             self._drop()
 
     def _drop(self) -> None:
-        """Drop the first rounds; more than one, so that this is not done for each new one."""
-        while len(self.order) > 1 and self.parts > self.parts_most - self.parts_most // 8:
+        """Drop the first rounds."""
+        while len(self.order) > self.rounds_least and self.parts > self.parts_most:
+            self.leaving(document.of_round(self, self.rounds[self.order[0]]))
             self.dropped_to = self.order.pop(0)
             self.parts -= len(self.rounds.pop(self.dropped_to).parts)
 

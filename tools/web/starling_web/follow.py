@@ -236,6 +236,9 @@ class Follow:
     def read(self) -> Iterator[dict[str, Any]]:
         return iter(())
 
+    def earlier(self) -> None:
+        return None
+
     def again(self, learner: int, size: int) -> Iterator[dict[str, Any]]:
         return (record for one in self.learners if one.id == learner for record in map(parse, one.recent) if record is not None)
 

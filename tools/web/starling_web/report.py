@@ -5,8 +5,8 @@ import contextlib
 import os
 import re
 import sys
-from collections.abc import Iterator
-from typing import Any, NamedTuple, Optional, TextIO
+from collections.abc import Iterable, Iterator
+from typing import Any, TextIO
 
 from starling_timeline.command import FAILED, CommandError, Parser, guard
 from starling_timeline.logs import Logs
@@ -18,6 +18,7 @@ from starling_web.live import page
 from starling_web.sources import Files, Source, excerpt
 
 DOCUMENTS_BYTES = 16 << 20
+PARTS_MOST = 20_000  # rounds times learners that are kept for them: about 60 MB
 LOG_RECORDS = 60  # of one learner
 DIGITS = 9
 NAMES = ("report.html", "rounds.csv", "learners.csv")
@@ -45,31 +46,18 @@ def name_run(timeline: Timeline, folder: str) -> None:
     timeline.name(os.path.basename(os.path.realpath(folder)), rounds_of(folder))
 
 
-class Part(NamedTuple):
-    """What the files have of one round."""
-    row: dict[str, Any]
-    learners: str  # lines of learners.csv
-    document: str  # JSON
-
-
-def make(timeline: Timeline, t: int) -> Optional[Part]:
-    document = timeline.round(t)
-    return None if document is None else Part(rows.round_row(document), rows.learner_lines(document), dumps(document, DIGITS))
-
-
-def last_parts(timeline: Timeline, last: int) -> dict[int, Part]:
-    """Return the last rounds, the latest first: as many as the page has documents of."""
-    parts: dict[int, Part] = {}
+def last_documents(timeline: Timeline, last: int) -> dict[int, str]:
+    """Return the documents of the last rounds, as JSON: as many as the page has."""
+    documents: dict[int, str] = {}
     size, t = 0, last
     while t:
-        part = make(timeline, t)
-        size += len(part.document) if part is not None else 0
+        document = dumps(timeline.round(t), DIGITS)
+        size += len(document)
         if size > DOCUMENTS_BYTES:
             break
-        if part is not None:
-            parts[t] = part
+        documents[t] = document
         t = timeline.round_before(t)
-    return parts
+    return documents
 
 
 def safe(json: str) -> str:
@@ -77,26 +65,42 @@ def safe(json: str) -> str:
     return json.replace("<", "\\u003c")
 
 
-def write_all(timeline: Timeline, source: Source, run: dict[str, Any], out: list[TextIO]) -> None:
-    html, rounds, learners = out
-    before, after, _ = page()
-    parts = last_parts(timeline, run["last"])
-    kept, t, comma = min(parts, default=run["last"] + 1), 0, ""
-    note = f"; rounds before {kept} only in the charts" if kept > run["first"] else ""
-    html.write(f'{before}{{"text":"report{note}","rounds":[')
-    rounds.write(rows.line(rows.ROUNDS_HEAD).replace('"', ""))
-    learners.write(rows.line(rows.LEARNERS_HEAD).replace('"', ""))
+class Writer:
+    """Writes the three files round by round. `out`: in the order of NAMES."""
+
+    def __init__(self, out: list[TextIO]) -> None:
+        self.html, self.rounds, self.learners = out
+        before, self.after, _ = page()
+        self.comma = ""
+        self.html.write(f'{before}{{"rounds":[')
+        self.rounds.write(rows.line(rows.ROUNDS_HEAD).replace('"', ""))
+        self.learners.write(rows.line(rows.LEARNERS_HEAD).replace('"', ""))
+
+    def add(self, document: dict[str, Any], json: str = "") -> None:
+        """Add a round; `json`: its document, if the page is to have it."""
+        row, shown = rows.round_row(document), f',"document":{json}' if json else ""
+        self.html.write(safe(f'{self.comma}{{"row":{dumps(row, DIGITS)}{shown}}}'))
+        self.rounds.write(rows.line(row.values()))
+        self.learners.write(rows.learner_lines(document))
+        self.comma = ","
+
+    def end(self, log: dict[int, Any], text: str) -> None:
+        self.html.write(safe(f'],"log":{dumps(log, DIGITS)},"text":"{text}"}}') + self.after)
+
+
+def write_all(timeline: Timeline, source: Source, records: Iterable[dict[str, Any]], writer: Writer) -> None:
+    """Rounds for which there is no room in the timeline are written when they leave it."""
+    timeline.bound(PARTS_MOST, 1, writer.add)
+    for record in records:
+        timeline.take(record)
+    run, t = timeline.run(), 0
+    documents = last_documents(timeline, run["last"])
     while t := timeline.changed_since(0, t):
-        part = parts.get(t) or make(timeline, t)
-        if part is None:
-            continue
-        document = f',"document":{part.document}' if t >= kept else ""
-        html.write(safe(f'{comma}{{"row":{dumps(part.row, DIGITS)}{document}}}'))
-        rounds.write(rows.line(part.row.values()))
-        learners.write(part.learners)
-        comma = ","
+        writer.add(timeline.round(t), documents.get(t, ""))
+    kept = min(documents, default=run["last"] + 1)
+    note = f"; rounds before {kept} only in the charts" if timeline.dropped_to or kept > run["first"] else ""
     log = {learner["id"]: excerpt(source, learner["id"], 0, "info", LOG_RECORDS) for learner in run["learners"]}
-    html.write(safe(f'],"log":{dumps(log, DIGITS)}}}') + after)
+    writer.end(log, f"report{note}")
 
 
 @contextlib.contextmanager
@@ -113,26 +117,31 @@ def replaced(path: str) -> Iterator[TextIO]:
         raise
 
 
-def write(timeline: Timeline, source: Source, folder: str) -> bool:
-    """Write the three files into `folder`. The page has a row of each round, and of the last rounds the documents: as many as fit into
-    16 MB. Return False if no round is known."""
-    run = timeline.run()
-    if run["last"] == 0:
+def write(timeline: Timeline, source: Source, folder: str, records: Iterator[dict[str, Any]] = iter(())) -> bool:
+    """Write the three files into `folder`, of the rounds of the timeline and of `records`. The page has a row of each round, and of the last
+    rounds the documents: as many as fit into 16 MB. Return False if no round is known."""
+    while not timeline.order and (record := next(records, None)) is not None:
+        timeline.take(record)
+    if not timeline.order:
         return False
     try:
         with contextlib.ExitStack() as files:
-            write_all(timeline, source, run, [files.enter_context(replaced(os.path.join(folder, name))) for name in NAMES])
+            out = [files.enter_context(replaced(os.path.join(folder, name))) for name in NAMES]
+            write_all(timeline, source, records, Writer(out))
     except OSError as failure:
         raise CommandError(f"{failure.filename or folder}: {failure.strerror}", FAILED) from None
     return True
 
 
-def run(folder: str) -> int:
+def write_anew(folder: str) -> bool:
+    """Write the three files, from the logs of the folder; return False if they tell of no round."""
     timeline, logs = Timeline(), Logs([folder])
     name_run(timeline, folder)
-    for record in logs.records():
-        timeline.take(record)
-    if not write(timeline, Files(logs), folder):
+    return write(timeline, Files(logs), folder, logs.records())
+
+
+def run(folder: str) -> int:
+    if not write_anew(folder):
         raise CommandError(f"{folder}: its logs tell of no round")
     print(*(f"{folder}/{name}" for name in NAMES), sep="\n", flush=True)
     return 0

@@ -1,6 +1,7 @@
 """Where the records of a page come from: log files (here), or learners that are asked over HTTP (follow.py). A source can
 
     read()          hand over the records that were not handed over
+    earlier()       return the logs of what is before them and was left out, or None
     again(learner, size)    hand over the last records of a learner again, of any version and time: about `size` bytes of them
     running()       tell whether a learner runs
 """
@@ -10,7 +11,7 @@ import os
 import socket
 from collections import deque
 from collections.abc import Iterable, Iterator
-from typing import Any, Protocol
+from typing import Any, Optional, Protocol
 
 from starling_timeline.logs import Logs
 
@@ -21,6 +22,8 @@ LOG_BYTES = (128 << 10, 4 << 20)  # of the end of a log, where records are looke
 
 class Source(Protocol):
     def read(self) -> Iterable[dict[str, Any]]: ...
+
+    def earlier(self) -> Optional[Logs]: ...
 
     def again(self, learner: int, size: int) -> Iterable[dict[str, Any]]: ...
 
@@ -35,6 +38,10 @@ class Files:
 
     def read(self) -> Iterator[dict[str, Any]]:
         return self.logs.read_new()
+
+    def earlier(self) -> Optional[Logs]:
+        logs = self.logs.earlier()
+        return logs if logs.files else None
 
     def again(self, learner: int, size: int) -> Iterator[dict[str, Any]]:
         return self.logs.again(learner, size)

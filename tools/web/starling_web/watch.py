@@ -18,7 +18,7 @@ from starling_web.live import Live
 from starling_web.server import read_token
 from starling_web.sources import Files
 
-PARTS_MOST = 100_000  # rounds times learners that are kept of a run without end
+LAST_BYTES = 4 << 20  # of the ends of long logs, which the page shows first
 AFTER_S, AFTER_LOOKS = 0.05, 60  # between two looks whether the last events are read
 ABOUT = """Serve a page that shows the rounds of a run as they happen: the graph, which learners are awaited, loss, and whether
 all have the same model. It reads the logs of a run folder, also of a run that has ended, or asks learners with the setting http
@@ -67,13 +67,12 @@ async def serve(options: argparse.Namespace) -> int:
     timeline, folder, tasks = Timeline(), options.places[0], []
     source: Union[Files, Follow]
     if is_address(folder):
-        timeline.bound(PARTS_MOST)
         source = Follow(options.places, token, timeline.take)
         await source.settle()
         tasks += source.tasks
     else:
         report.name_run(timeline, folder)
-        source = Files(Logs([folder], follow=True, empty=options.launched))
+        source = Files(Logs([folder], follow=True, empty=options.launched, last=LAST_BYTES))
     live = Live(options.listen, token, timeline, source)
     print(f"{live.server.url}/{'' if token is None else '?token=TOKEN'}", flush=True)
     tasks += [ending, asyncio.ensure_future(live.server.accept()), asyncio.ensure_future(live.run(ending))]
@@ -82,7 +81,7 @@ async def serve(options: argparse.Namespace) -> int:
     if options.launched:  # show the end of the run, and write its report
         await tasks[-1]
         await asyncio.sleep(AFTER_S)
-        report.write(timeline, source, folder)
+        report.write(timeline, source, folder) if live.has_all() else report.write_anew(folder)
         for _ in range(AFTER_LOOKS):
             if live.server.streams:
                 await asyncio.sleep(AFTER_S)
