@@ -12,9 +12,9 @@ TLS = 'TLS with nothing around it, both ends'
 MEMORY_FOLDER = '/dev/shm'
 
 
-def launch(bench, learners, topology, size=0, settings=(), run_folder='run', what='rounds of daemons'):
-	"""Launch one run; return the rounds of its summary. `size` 0: the default trainer."""
-	arguments = ['launch', '-n', learners, '--rounds', bench.repeat + 1, '--topology', topology, '--run-dir', run_folder]
+def launch(bench, learners, topology, size=0, settings=(), run_folder='run', what='rounds of daemons', rounds=0):
+	"""Launch one run; return the rounds of its summary. `size` 0: the default trainer. `rounds` 0: one for each sample, after the first."""
+	arguments = ['launch', '-n', learners, '--rounds', rounds or bench.repeat + 1, '--topology', topology, '--run-dir', run_folder]
 	for setting in (*(('trainer=noise', f'noise_parameters={size}') if size else ()), *settings):
 		arguments += ['--set', setting]
 	summary = bench.programs.starling_json(arguments, what)
@@ -88,3 +88,18 @@ def daemons(bench, memory=False, least=False, **what):
 		with folder as name:
 			rows = launch(bench, **what, run_folder=f'{name}/run', what='rounds of daemons, on a tmpfs')
 		result.add('s', 'the same with the records on a tmpfs', *numbers(rows, 'aggregate_s'))
+
+
+def long_runs(bench, few, many, **what):
+	"""What a round leaves, from runs of `few` and of `many` rounds: bytes of the files of each learner, and of the largest memory of all."""
+	left = {'learner.db, with its log': 'state/learner.db*', 'log': 'log.jsonl'}
+	sizes, peaks = [], []
+	for rounds in few, many:
+		rows = launch(bench, **what, run_folder=f'run-{rounds}', what=f'{rounds} rounds of daemons', rounds=rounds)
+		peaks.append(rows[-1]['peak_bytes'])
+		sizes.append([{name: sum(path.stat().st_size for path in learner.glob(files)) for name, files in left.items()}
+			for learner in sorted(bench.programs.path(f'run-{rounds}').glob('learner-*'))])
+	for name in left:
+		bench.result.add('B a round', name, *((after[name] - before[name]) / (many - few) for before, after in zip(*sizes)))
+	bench.result.add('B a round', 'memory of a learner, at most', (peaks[1] - peaks[0]) / (many - few))
+	bench.result.add('MB', f'learner.db after {many} rounds', *(one['learner.db, with its log'] / 1e6 for one in sizes[1]))

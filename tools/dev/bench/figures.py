@@ -55,7 +55,8 @@ def show_case(case):
 		least, median, most = (number(figure[key]) for key in ('min', 'median', 'max'))
 		if len(figure['samples']) == 1:
 			least = most = ''
-		show_row(figure['name'], least, median, most, figure['unit'])
+		times = f'; {number(figure["ratio"])} x before' if figure.get('ratio') is not None else ''
+		show_row(figure['name'], least, median, most, figure['unit'] + times)
 	for note in case['notes']:
 		show_line(f'  note: {note}')
 	if case['error'] is not None:
