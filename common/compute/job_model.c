@@ -24,9 +24,7 @@ static size_t min(size_t a, size_t b)
 
 const void *sl_job_model_base(const struct sl_workspace *workspace, const struct sl_view *view)
 {
-	bool none = view->agreed.values == SL_VALUES_NOISY ||
-		    (sodium_is_zero(view->previous, sizeof view->previous) && view->agreed.initial == 0);
-	return none ? NULL : workspace->committed;
+	return sl_view_has_base(view) ? workspace->committed : NULL;
 }
 
 /* Return the encoding of the view with what this learner knows. */

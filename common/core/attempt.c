@@ -53,7 +53,6 @@ static bool lasts(enum sl_reason reason)
 	case SL_REASON_P_BOUND:
 	case SL_REASON_P_IDS:
 	case SL_REASON_ELEMENTS:
-	case SL_REASON_NO_BASE:
 	case SL_REASON_WIDTH:
 	case SL_REASON_ITERATIONS:
 	case SL_REASON_ITERATIONS_RULE:

@@ -399,10 +399,6 @@ static int find_participants(struct sl_core *core, struct sl_view *view)
 	agree_on_parameters(core, view);
 	if (!quorate(core, view))
 		return SL_ERR_REFUSED;
-	if (view->agreed.values == SL_VALUES_NOISY_UPDATE && !sl_view_has_base(view)) {
-		sl_attempt_fail(core, SL_REASON_NO_BASE, true);
-		return SL_ERR_REFUSED;
-	}
 	if (core->parameters.initial != view->agreed.initial) {
 		sl_train_without_initial(core);
 		sl_attempt_fail(core, SL_REASON_INITIAL, true);

@@ -67,13 +67,12 @@ enum sl_report_kind {
 	X(ITERATIONS, "iterations")   /* metropolis: this graph needs more iterations than the limit */      \
 	X(OTHER_MODEL, "other model") /* `peer` has another model, or averages other values of it */         \
 	X(INITIAL, "initial")	      /* the participants begin with different models */                     \
-	X(NO_BASE, "no base")	  /* updates get noise, and the participants begin with different models */  \
-	X(ELEMENTS, "elements")	  /* a vector of the view has too many elements */                           \
-	X(ROSTER, "roster")	  /* `peer` has another roster */                                            \
-	X(HISTORY, "history")	  /* `peer` starts from another committed model */                           \
-	X(FEW, "few")		  /* fewer than c+2 learners */                                              \
-	X(TOLERANCE, "tolerance") /* set: learners that could single out others */                           \
-	X(PRUNED, "pruned")	  /* set: learners with too few links, without which the others go on */     \
+	X(ELEMENTS, "elements")	      /* a vector of the view has too many elements */                       \
+	X(ROSTER, "roster")	      /* `peer` has another roster */                                        \
+	X(HISTORY, "history")	      /* `peer` starts from another committed model */                       \
+	X(FEW, "few")		      /* fewer than c+2 learners */                                          \
+	X(TOLERANCE, "tolerance")     /* set: learners that could single out others */                       \
+	X(PRUNED, "pruned")	      /* set: learners with too few links, without which the others go on */ \
 	X(ITERATIONS_RULE,                                                                                   \
 	  "iterations rule")  /* metropolis: this graph needs more than the fixed iterations */              \
 	X(ABORTED, "aborted") /* `peer` has signed an Abort */                                               \

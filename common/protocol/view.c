@@ -7,8 +7,7 @@
 bool sl_view_has_base(const struct sl_view *view)
 {
 	static const uint8_t none[SL_HASH_BYTES];
-	uint64_t values = view->agreed.values;
-	return (values == SL_VALUES_UPDATE || values == SL_VALUES_NOISY_UPDATE) &&
+	return view->agreed.values != SL_VALUES_NOISY &&
 	       (view->agreed.initial != 0 || memcmp(view->previous, none, sizeof none) != 0);
 }
 

@@ -167,7 +167,8 @@ static inline uint32_t sl_view_points(const struct sl_view *view)
 /* Return true if each tensor has its range: updates of a committed model, or of the common initial one, are
  * averaged. */
 bool sl_view_ranged(const struct sl_view *view);
-/* Return true if the elements are what is added to a committed model, or the common initial one. */
+/* Return true if there is a model before that of the view, which may be used: a committed one, or the common
+ * initial one. */
 bool sl_view_has_base(const struct sl_view *view);
 /* Fill encoding, scale, sharing, weights and sizes from view->agreed, view->previous and view->n. layout: of
  * the model. With noise, encoding.noisy.most is 0 if there is no scale: then no modulus is large enough. */

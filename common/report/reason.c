@@ -224,10 +224,6 @@ static const struct {
 		{"the learners begin with different models, or one has changed a tensor beyond its first "
 		 "range: the first round averages whole models",
 		 NONE, ""},
-	[SL_REASON_NO_BASE] =
-		{"dp with values: update needs the same initial model at all learners, and they "
-		 "begin with different ones: start from one file, or from one seed",
-		 NONE, ""},
 	[SL_REASON_WEIGHTLESS] =
 		{"the weights of all learners are 0: one at least must have a weight above 0", NONE, ""},
 	[SL_REASON_RESTARTED] = {"this learner was restarted during the attempt", NONE, ""},
