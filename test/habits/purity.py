@@ -23,8 +23,8 @@ IMPORTS = {
 	'graph': PLAIN + ' exp fmod ldexp log',
 	'mixing': PLAIN + ' sl_field_* sl_prg_* sl_augment* sl_connectivity* sl_prune* sl_graph_* sl_forest_* sl_blas_* fmax fmin floor frexp ldexp log log10 pow round',
 	'protocol': PLAIN + ' sl_dp_scale_* sl_ranges_lower sl_engine_* sl_vector_hash_* crypto_generichash* sodium_memzero',
-	'compute': PLAIN + ' fmax ilogb ldexp sl_encoding_* sl_gaussian_* sl_ranges_* sl_view_ranged sl_field_* sl_metropolis_* sl_prg_* sl_share* sl_vector_* sl_analysis_*'
-		   ' sl_checksum_* sl_key_* sl_engine_* sl_spectrum_* sl_minimal_polynomial_* sl_canonical_* sodium_is_zero sodium_memzero',
+	'compute': PLAIN + ' fmax ilogb ldexp sl_encoding_* sl_gaussian_* sl_ranges_* sl_view_has_base sl_view_ranged sl_field_* sl_metropolis_* sl_prg_* sl_share* sl_vector_* sl_analysis_*'
+		   ' sl_checksum_* sl_key_* sl_engine_* sl_spectrum_* sl_minimal_polynomial_* sl_canonical_* sodium_memzero',
 	'core': PLAIN + ' sl_encoding_* sl_ranges_lower sl_field_* sl_graph_* sl_engine_* sl_spectrum_* sl_canonical_* sl_checksum_* sl_key_* sl_view_*'
 		' sl_phase_* sl_job_* crypto_generichash sodium_memzero ldexp',
 }
