@@ -53,6 +53,7 @@ static bool store_candidates(struct sl_core *core, struct sl_link_record *lr,
 	for (uint32_t i = 0; i < state->count; i++)
 		if (sl_core_index(core, state->candidates[i]) == UINT32_MAX && our_roster(core, state))
 			return false;
+	sl_relay_room(core, lr, state->count);
 	memset(lr->named, 0, sl_core_set_bytes(core));
 	for (uint32_t i = 0; i < state->count; i++) {
 		uint32_t named = sl_core_index(core, state->candidates[i]);

@@ -58,7 +58,7 @@ size_t sl_core_bytes(const struct sl_core_config *config)
 		     sizeof(struct sl_digest_record) + sizeof(struct sl_abort_record) + 5 * set + 64) +
 		SL_STEP_SETS * sl_bit_words(R) * sizeof(uint64_t);
 	size_t aborts = (SL_ABORT_SETS + 1) * R * sizeof(struct sl_abort) + 4096;
-	records += R * sl_core_candidates_max(config->roster_size) * sizeof(sl_id);
+	records += sl_core_names(config->roster_size) * sizeof(sl_id);
 	records += 3 * R * sizeof(struct sl_digest);
 	size_t view = R * 4 * sizeof(uint32_t) + R * (R + 1) / 2 * sizeof(struct sl_edge) + 1024;
 	return sizeof(struct sl_core) + R * sizeof(struct sl_peer) + records + aborts +
@@ -75,7 +75,6 @@ static bool take_records(struct sl_core *core, struct sl_arena *arena)
 		struct sl_ready_record *rr = &core->readys[i];
 		struct sl_digest_record *dr = &core->digests[i];
 		struct sl_abort_record *ar = &core->aborts[i];
-		lr->candidates = SL_ARENA_TAKE(arena, sl_core_candidates_max(R), sl_id);
 		uint64_t **sets[] = {&lr->named, &lr->record.sent, &rr->record.sent, &dr->record.sent,
 				     &ar->record.sent};
 		for (size_t s = 0; s < sizeof sets / sizeof *sets; s++)
@@ -145,6 +144,7 @@ static bool take_all(struct sl_core *core, struct sl_arena *arena)
 	core->view.ids = SL_ARENA_TAKE(arena, R, sl_id);
 	core->view.position = SL_ARENA_TAKE(arena, R, uint32_t);
 	core->view.incarnations = SL_ARENA_TAKE(arena, R, uint32_t);
+	core->names = SL_ARENA_TAKE(arena, sl_core_names(R), sl_id);
 	core->step_sets = SL_ARENA_TAKE(arena, SL_STEP_SETS * sl_core_words(core), uint64_t);
 	take_aborts(core, arena);
 	take_certificates(core, arena);

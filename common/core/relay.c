@@ -1,5 +1,7 @@
 #include "common/core/relay.h"
 
+#include <assert.h>
+
 #include "common/core/emit.h"
 #include "common/core/overlay.h"
 
@@ -14,10 +16,52 @@ void sl_relay_record(struct sl_core *core, struct sl_record *record, uint32_t fr
 	core->flood_dirty = true;
 }
 
+/* --- candidates --- */
+
+void sl_relay_room(struct sl_core *core, struct sl_link_record *lr, uint32_t count)
+{
+	if (count <= lr->room)
+		return;
+	lr->candidates = core->names + core->names_used;
+	lr->room = count;
+	core->names_used += count;
+	assert(core->names_used <= sl_core_names(core->config.roster_size));
+}
+
+/* Return the link state with the first candidates from `from` on, or NULL. */
+static struct sl_link_record *next_of(struct sl_core *core, const sl_id *from)
+{
+	struct sl_link_record *first = NULL;
+	for (uint32_t i = 0; i < core->config.roster_size; i++) {
+		struct sl_link_record *lr = &core->links[i];
+		if (lr->room > 0 && lr->candidates >= from &&
+		    (first == NULL || lr->candidates < first->candidates))
+			first = lr;
+	}
+	return first;
+}
+
+/* A link state of many candidates leaves the place of the one before it. */
+void sl_relay_make_room(struct sl_core *core)
+{
+	uint32_t R = core->config.roster_size;
+	if (core->names_used + SL_STEP_LINK_STATES * sl_core_candidates_max(R) <= sl_core_names(R))
+		return;
+	sl_id *end = core->names;
+	for (struct sl_link_record *lr = next_of(core, end); lr != NULL; lr = next_of(core, end)) {
+		lr->room = lr->state.count;
+		memmove(end, lr->candidates, lr->room * sizeof *end);
+		lr->state.candidates = lr->candidates = end;
+		end += lr->room;
+	}
+	core->names_used = (size_t)(end - core->names);
+}
+
 void sl_relay_own_link_state(struct sl_core *core, const uint64_t *candidates)
 {
 	struct sl_link_record *lr = &core->links[core->config.self];
 	struct sl_link_state *state = &lr->state;
+	sl_relay_room(core, lr, (uint32_t)sl_bit_count(candidates, sl_core_words(core)));
 	*state = (struct sl_link_state){.id = core->config.ids[core->config.self],
 					.incarnation = core->config.incarnation,
 					.t = core->t,

@@ -8,6 +8,10 @@
 /* Flood `record`, which was replaced by one that came over the link to `from`; the own index: from no link.
  */
 void sl_relay_record(struct sl_core *core, struct sl_record *record, uint32_t from);
+/* Give a link state memory for `count` candidates. */
+void sl_relay_room(struct sl_core *core, struct sl_link_record *lr, uint32_t count);
+/* At the begin of a step: make room in core->names for the link states that a step can store. */
+void sl_relay_make_room(struct sl_core *core);
 /* Flood an own link state with these candidates. */
 void sl_relay_own_link_state(struct sl_core *core, const uint64_t *candidates);
 /* Relay the record of `signer` at once: others wait for it. */

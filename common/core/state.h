@@ -158,7 +158,8 @@ struct sl_link_record {
 	struct sl_record record;
 	struct sl_link_state state;
 	bool twice;	   /* the signer signed another link state for the same attempt */
-	sl_id *candidates; /* memory of state.candidates */
+	sl_id *candidates; /* memory of state.candidates, of core->names */
+	uint32_t room;	   /* .. for so many */
 	uint64_t *named;   /* the candidates, as a bit set over the roster */
 };
 struct sl_ready_record {
@@ -452,6 +453,8 @@ struct sl_core {
 
 	struct sl_peer *peers; /* by roster index, as are */
 	struct sl_link_record *links;
+	sl_id *names;	   /* the candidates of all link states */
+	size_t names_used; /* .. so many are taken, of those that changed their place since, too */
 	struct sl_ready_record *readys;
 	struct sl_digest_record *digests;
 	struct sl_abort_record *aborts;
@@ -497,6 +500,14 @@ static inline uint32_t sl_core_candidates_max(uint32_t roster_size)
 {
 	uint32_t most = 2 * roster_size + 64;
 	return most < SL_LEARNERS_MAX ? most : SL_LEARNERS_MAX;
+}
+
+/* Return the candidates of all link states for which there is memory: of all learners, and of those that a
+ * step can store anew. */
+#define SL_STEP_LINK_STATES 4u
+static inline size_t sl_core_names(uint32_t roster_size)
+{
+	return (roster_size + (size_t)SL_STEP_LINK_STATES) * sl_core_candidates_max(roster_size);
 }
 
 /* Words and bytes of a bit set over the roster. */

@@ -412,6 +412,7 @@ int sl_core_step(struct sl_core *core, const struct sl_event *event, struct sl_a
 		return SL_ERR_INVALID;
 	core->out = actions;
 	core->step_used = 0;
+	sl_relay_make_room(core);
 	core->now = event->now;
 	handle(core, event);
 	advance(core, event->more);
