@@ -9,14 +9,18 @@ bool sl_certificate_agrees(const struct sl_certificate *certificate, const struc
 	       memcmp(certificate->digest, d->digest, SL_HASH_BYTES) == 0;
 }
 
+void sl_certificate_append(struct sl_certificate *certificate, const struct sl_digest *d)
+{
+	if (sl_certificate_agrees(certificate, d) && certificate->count < certificate->room)
+		certificate->digests[certificate->count++] = *d;
+}
+
 void sl_certificate_add(struct sl_certificate *certificate, const struct sl_digest *d)
 {
-	if (!sl_certificate_agrees(certificate, d) || certificate->count == certificate->room)
-		return;
 	for (uint32_t i = 0; i < certificate->count; i++)
 		if (certificate->digests[i].id == d->id)
 			return;
-	certificate->digests[certificate->count++] = *d;
+	sl_certificate_append(certificate, d);
 }
 
 void sl_certificate_begin(struct sl_certificate *certificate, const struct sl_digest *d)

@@ -10,6 +10,8 @@
 void sl_certificate_begin(struct sl_certificate *certificate, const struct sl_digest *d);
 /* Add the signer of `d`, if it says the same, has not signed yet, and a place is free. */
 void sl_certificate_add(struct sl_certificate *certificate, const struct sl_digest *d);
+/* .. which has not signed yet. */
+void sl_certificate_append(struct sl_certificate *certificate, const struct sl_digest *d);
 /* Return true if `d` says the same as the certificate. */
 bool sl_certificate_agrees(const struct sl_certificate *certificate, const struct sl_digest *d);
 /* Return true if the stores have room for the members of the Round, which may be of an earlier roster. */

@@ -46,6 +46,7 @@ bool sl_confirm_take(struct sl_core *core, const struct sl_job_result *result)
 		return false;
 	}
 	memcpy(at->digest, result->hash, SL_HASH_BYTES);
+	at->agreeing = sl_digests_count(core, at->digest);
 	memcpy(at->strands, result->strands, SL_STRANDS_BYTES);
 	core->total_weight = result->total;
 	at->margin = result->real;
@@ -144,7 +145,7 @@ bool sl_confirm_wants(const struct sl_core *core, const struct sl_digest *digest
 		       last->count < sl_certificate_need(core, last->round);
 	bool same = core->view_checked && sl_core_in_view(core, digest->t, digest->view) &&
 		    core->at.result_known && memcmp(digest->digest, core->at.digest, SL_HASH_BYTES) == 0;
-	return !same || sl_digests_count(core, digest->digest) < digests_needed(core);
+	return !same || core->at.agreeing < digests_needed(core);
 }
 
 void sl_confirm_digest(struct sl_core *core, uint32_t peer, const struct sl_digest *digest)
@@ -217,7 +218,7 @@ bool sl_confirm_advance(struct sl_core *core)
 	uint64_t need = digests_needed(core);
 	if (!core->at.result_known || core->at.signs)
 		return false;
-	if (sl_digests_count(core, core->at.digest) >= need) {
+	if (core->at.agreeing >= need) {
 		sl_move_to(core, SL_PHASE_COMMIT);
 		return true;
 	}
@@ -269,8 +270,8 @@ static void certify(struct sl_core *core)
 	sl_certificate_begin(certificate, own);
 	sl_certificate_add(certificate, own);
 	for (uint32_t i = 0; i < core->view.n; i++)
-		if (sl_digests_of(core, i) != NULL)
-			sl_certificate_add(certificate, sl_digests_of(core, i));
+		if (i != core->view.self && sl_digests_of(core, i) != NULL)
+			sl_certificate_append(certificate, sl_digests_of(core, i));
 }
 
 void sl_confirm_commit_enter(struct sl_core *core)

@@ -153,7 +153,8 @@ struct sl_durable {
 
 struct sl_event {
 	enum sl_event_kind kind;
-	bool more; /* another event follows at once: the step passes on no records yet */
+	bool more; /* another event follows at once: the step passes on no records yet, nor counts those of
+		      all */
 	sl_ms now;
 	uint32_t peer; /* roster index */
 	const struct sl_message *message;

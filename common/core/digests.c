@@ -20,8 +20,16 @@ uint64_t sl_digests_count(const struct sl_core *core, const uint8_t *digest)
 	return count;
 }
 
+/* Return true if `digest` is of the own result. */
+static bool agrees(const struct sl_core *core, const struct sl_digest *digest)
+{
+	return memcmp(digest->digest, core->at.digest, SL_HASH_BYTES) == 0;
+}
+
 void sl_digests_sign(struct sl_core *core)
 {
+	const struct sl_digest *before = sl_digests_of(core, core->view.self);
+	core->at.agreeing += before == NULL || !agrees(core, before);
 	struct sl_digest_record *record = &core->digests[core->config.self];
 	struct sl_digest *own = &record->digest;
 	*own = (struct sl_digest){.id = core->config.ids[core->config.self], .t = core->t, .a = core->a};
@@ -46,6 +54,7 @@ bool sl_digests_take(struct sl_core *core, uint32_t from, const struct sl_digest
 	if (!sl_allowance_record(core, signer, digest->t))
 		return false;
 	dr->digest = *digest;
+	core->at.agreeing += agrees(core, digest);
 	sl_relay_record(core, &dr->record, from);
 	return true;
 }

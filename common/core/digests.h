@@ -7,7 +7,8 @@
 
 /* Return the Digest of the participant at `position`, or NULL. */
 const struct sl_digest *sl_digests_of(const struct sl_core *core, uint32_t position);
-/* Return the number of participants that have signed the result `digest`. */
+/* Return the number of participants that have signed the result `digest`; core->at.agreeing is that of the
+ * own result. */
 uint64_t sl_digests_count(const struct sl_core *core, const uint8_t *digest);
 /* Sign the result core->at.digest, and flood it. */
 void sl_digests_sign(struct sl_core *core);

@@ -256,12 +256,13 @@ void sl_discover_notice(struct sl_core *core, uint32_t signer, const uint64_t *n
 {
 	bool news = false;
 	notice_start(core, signer);
-	for (uint32_t i = 0; i < core->config.roster_size; i++) {
-		bool alive = i == signer || sl_bit(named, i);
-		if (!alive || !sl_bit(core->range, i) || sl_bit(core->linked, i) || !core->peers[i].tried)
-			continue;
-		core->peers[i].tried = false;
-		news = true;
+	for (size_t w = 0; w < sl_core_words(core); w++) {
+		uint64_t alive = named[w] | (w == signer / 64 ? UINT64_C(1) << (signer % 64) : 0);
+		for (alive &= core->range[w] & ~core->linked[w]; alive != 0; alive &= alive - 1) {
+			struct sl_peer *p = &core->peers[64 * w + (uint32_t)__builtin_ctzll(alive)];
+			news |= p->tried;
+			p->tried = false;
+		}
 	}
 	if (!news)
 		return;

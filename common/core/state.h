@@ -65,6 +65,8 @@ struct sl_phase_row {
 	void (*enter)(struct sl_core *core);
 	/* Take a move that is due. Return true if the phase changed. */
 	bool (*advance)(struct sl_core *core);
+	bool of_all; /* moves wait for records of all: `advance` looks at them all, after the last of several
+		      */
 	/* Return the time at which `advance` has something to do even if nothing arrives; NULL: SL_NEVER. */
 	sl_ms (*deadline)(const struct sl_core *core);
 	/* End the attempt, or recover it (sl_attempt_fail). NULL: there is no attempt. */
@@ -307,6 +309,7 @@ struct sl_attempt_state {
 	/* CONFIRM */
 	bool result_known;
 	uint8_t digest[SL_HASH_BYTES];
+	uint64_t agreeing;		   /* participants that have signed it */
 	uint8_t strands[SL_STRANDS_BYTES]; /* of Z */
 	double margin;
 	sl_ms progress; /* time at which anything of this attempt happened last */

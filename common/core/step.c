@@ -350,14 +350,14 @@ static void handle(struct sl_core *core, const struct sl_event *event)
 	}
 }
 
-/* Take every move that is due. */
+/* Take every move that is due; `more`: those alone that do not wait for records of all. */
 static void advance(struct sl_core *core, bool more)
 {
 	bool moved = true;
 	while (moved && !core->stopped) {
 		sl_aborts_pending(core);
 		const struct sl_phase_row *row = &core->phases[core->phase];
-		moved = row->advance != NULL && row->advance(core);
+		moved = row->advance != NULL && !(more && row->of_all) && row->advance(core);
 	}
 	if (!core->stopped && !more)
 		sl_relay_pump(core);
