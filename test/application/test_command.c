@@ -181,3 +181,48 @@ CLUSTER_TEST(a_run_survives_its_commands)
 	assert_int_equal(cluster_expect_exact(c), 3);
 	expect_no_process(c);
 }
+
+/* ---- the end of a privacy budget ---- */
+
+#define APP SL_SOURCE_ROOT "/test/application/app.py"
+
+static void launch_private(struct cluster *c, const char *behaviour)
+{
+	char arguments[1024];
+	snprintf(arguments, sizeof arguments,
+		 "-n 5 --rounds 8 --set trainer=exec --set command=python3\t-S\t-E\t" APP
+		 "%s --set values=model --set straggler_timeout=1 --set serve_after_end=1 --set dp=learner "
+		 "--set dp_clip=9 --set dp_noise=1.2 --set dp_epsilon=5.9 --set dp_delta=0.01",
+		 behaviour);
+	cluster_launch(c, arguments);
+	assert_int_equal(c->outcome.status, 0);
+	expect_text(c->outcome.out, " of 8 as a privacy budget is spent");
+	expect_no_process(c);
+}
+
+/* All have spent as much: no command is stopped before it has saved its model. */
+CLUSTER_TEST(a_budget_that_all_have_spent)
+{
+	launch_private(c, "");
+	expect_text(c->outcome.out, "stopped after round 5 of 8");
+	for (uint32_t i = 1; i <= 5; i++)
+		expect_log(c, i, "command: saved the model");
+	assert_null(strstr(c->outcome.out, "learners with more"));
+}
+
+/* Learner 1 alone is late in neither of two rounds. The others are asked to end with it, before they commit
+ * one more, or the launcher tells of that round. */
+CLUSTER_TEST(a_budget_that_one_has_spent)
+{
+	uint32_t last = 0;
+	unsigned shown = 0;
+	launch_private(c, "\t2=late45\t3=late23\t4=late12345");
+	const char *stopped = strstr(c->outcome.out, "stopped after round "),
+		   *more = strstr(c->outcome.out, "; learners with more have committed round ");
+	assert_int_equal(sscanf(stopped, "stopped after round %u", &shown), 1);
+	if (more != NULL)
+		assert_int_equal(sscanf(more, "; learners with more have committed round %u", &shown), 1);
+	for (uint32_t i = 1; i <= 5; i++)
+		last = cluster_last_round(c, i) > last ? cluster_last_round(c, i) : last;
+	assert_int_equal(shown, last);
+}

@@ -48,6 +48,13 @@ static bool let_end(const struct sl_launch *launch)
 	return is_exec(launch) && !launch->failed && launch->signal == 0;
 }
 
+/* Return true if the learner has trained for a round after the last one: its budget is not spent. */
+static bool goes_on(const struct sl_learner *l)
+{
+	return l->launch->spent && !l->spent && l->activity != SL_TRAINING &&
+	       l->committed >= l->launch->rounds.most;
+}
+
 /* Ask all to end, once. */
 static void ask_all(struct sl_launch *launch)
 {
@@ -55,8 +62,9 @@ static void ask_all(struct sl_launch *launch)
 	sl_progress_clear(launch->progress);
 	if (launch->failed)
 		sl_commands_kill(launch->commands, SIGTERM);
-	for (uint32_t i = 0; !let_end(launch) && i < launch->plan->learners; i++)
-		ask_to_end(&launch->learners[i]);
+	for (uint32_t i = 0; i < launch->plan->learners; i++)
+		if (!let_end(launch) || goes_on(&launch->learners[i]))
+			ask_to_end(&launch->learners[i]);
 }
 
 static void on_signal(uv_signal_t *handle, int number)

@@ -315,6 +315,21 @@ static const struct {
 	{SL_RECORD_FATAL, hear_fatal}, /* of a round; others name none */
 };
 
+/* A privacy budget ends the run: note what a learner with more does after the last round; ask it to end, if
+ * the others were. */
+static void hear_late(struct sl_learner *l, const struct sl_record *record)
+{
+	if (!l->launch->spent || l->spent || record->round <= l->launch->rounds.most)
+		return;
+	if (record->kind == SL_RECORD_COMMITTED)
+		l->committed = (sl_round)record->round;
+	if (record->kind != SL_RECORD_TRAINED)
+		return;
+	l->activity = SL_SEEKING;
+	if (l->launch->ending)
+		ask(l, "stop");
+}
+
 /* The names of metrics are the application's: they are read from the record's text. */
 static void hear_metrics(const struct sl_learner *l, const struct sl_record *record, const json_t *object)
 {
@@ -395,6 +410,8 @@ static void heard(void *context, const json_t *object)
 	l->spent |= is_record && record.kind == SL_RECORD_BUDGET_SPENT;
 	if (is_record && (record.kind == SL_RECORD_LISTENING || record.kind == SL_RECORD_LISTENING_ON_ALL))
 		ask(l, "status");
+	if (is_record)
+		hear_late(l, &record);
 	if (l->launch->ending)
 		return;
 	if (is_record) {

@@ -65,6 +65,21 @@ static bool has_committed(const struct sl_launch *launch)
 	return any;
 }
 
+/* Say after which round the learners have agreed to stop, or a budget was spent; others may have gone on
+ * before they were asked to end. */
+static void say_stopped(const struct sl_launch *launch)
+{
+	sl_round last = launch->rounds.most;
+	char more[64] = "";
+	for (uint32_t i = 0; i < launch->plan->learners; i++)
+		last = launch->learners[i].committed > last ? launch->learners[i].committed : last;
+	if (last > launch->rounds.most)
+		snprintf(more, sizeof more, "; learners with more have committed round %u", last);
+	sl_progress_line(launch->progress, "stopped after round %u of %u %s%s", launch->rounds.most,
+			 launch->asked, launch->spent ? "as a privacy budget is spent" : "by agreement",
+			 more);
+}
+
 static void say_idle(const struct sl_launch *launch)
 {
 	for (uint32_t i = 0; i < launch->plan->learners; i++)
@@ -99,9 +114,7 @@ int sl_launch_result(struct sl_launch *launch)
 	sl_dumps_end(launch);
 	sl_chaos_say(launch);
 	if (launch->asked != 0 && !launch->failed)
-		sl_progress_line(launch->progress, "stopped after round %u of %u %s", launch->rounds.most,
-				 launch->asked,
-				 launch->spent ? "as a privacy budget is spent" : "by agreement");
+		say_stopped(launch);
 	if (!launch->failed && launch->signal == 0)
 		say_idle(launch);
 	sl_progress_total(launch->progress, &launch->rounds, launch->handed,
