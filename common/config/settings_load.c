@@ -7,6 +7,7 @@
 #include <sys/un.h>
 
 #include "common/base/number.h"
+#include "common/base/real.h"
 #include "common/base/suggest.h"
 #include "common/config/roster.h"
 #include "common/config/settings_table.h"
@@ -511,10 +512,8 @@ static const char *text_of(const struct sl_setting *row, const struct sl_setting
 {
 	uint64_t bits = sl_settings_table_bits(row, settings);
 	const char *value = sl_settings_value(row->key, bits, text);
-	double real;
-	memcpy(&real, &bits, sizeof real);
 	if (value == text && row->kind >= SL_SETTING_REAL)
-		snprintf(text, SL_VALUE_TEXT_BYTES, "%.17g", real);
+		snprintf(text, SL_VALUE_TEXT_BYTES, "%.17g", sl_real_of(bits));
 	return value;
 }
 

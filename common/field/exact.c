@@ -1,7 +1,8 @@
 #include "common/field/exact.h"
 
 #include <math.h>
-#include <string.h>
+
+#include "common/base/real.h"
 
 #define MANTISSA_BITS 52
 #define WORD 64u
@@ -22,8 +23,7 @@ static uint64_t rounded_down(uint64_t mantissa, int down)
 
 bool sl_exact_real(const struct sl_exact *exact, double real, struct sl_exact_value *value)
 {
-	uint64_t bits;
-	memcpy(&bits, &real, sizeof bits);
+	uint64_t bits = sl_real_bits(real);
 	int exponent = (int)(bits >> MANTISSA_BITS & 0x7ff);
 	uint64_t mantissa = bits & ((UINT64_C(1) << MANTISSA_BITS) - 1);
 	mantissa |= exponent > 0 ? UINT64_C(1) << MANTISSA_BITS : 0;

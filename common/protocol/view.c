@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "common/base/bytes.h"
+#include "common/base/real.h"
 
 bool sl_view_has_base(const struct sl_view *view)
 {
@@ -18,20 +19,13 @@ bool sl_view_ranged(const struct sl_view *view)
 
 /* ---- noise ---- */
 
-static double real(uint64_t bits)
-{
-	double value;
-	memcpy(&value, &bits, sizeof value);
-	return value;
-}
-
 struct sl_dp_terms sl_view_terms(const struct sl_parameters *p, uint32_t learners)
 {
 	return (struct sl_dp_terms){.unit = (enum sl_dp_unit)p->dp_unit,
 				    .dimension = (double)p->n,
-				    .clip = real(p->dp_clip),
-				    .noise = real(p->dp_noise),
-				    .range = real(p->dp_range),
+				    .clip = sl_real_of(p->dp_clip),
+				    .noise = sl_real_of(p->dp_noise),
+				    .range = sl_real_of(p->dp_range),
 				    .learners = learners,
 				    .colluding =
 					    p->tolerance < learners ? (uint32_t)p->tolerance : learners - 1};
@@ -65,7 +59,7 @@ void sl_view_set_encoding(struct sl_view *view, const struct sl_layout *layout)
 				     .decimals = (uint32_t)p->decimals,
 				     .update_bits = (uint32_t)p->update_bits,
 				     .weight_total = view->n};
-	memcpy(&view->encoding.clipping_range, &p->clipping_range, sizeof p->clipping_range);
+	view->encoding.clipping_range = sl_real_of(p->clipping_range);
 	if (sl_encoding_is_noisy(&view->encoding))
 		set_noise(view);
 	view->sharing = (enum sl_sharing_kind)p->sharing;

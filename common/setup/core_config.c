@@ -2,7 +2,8 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
+
+#include "common/base/real.h"
 
 #define RELAY_MS                                                                                             \
 	500u /* a record that takes longer to cross a link suggests that the link is slow or broken */
@@ -15,29 +16,27 @@ static sl_ms ms(double seconds)
 void sl_core_config_values(struct sl_core_config *config, const struct sl_settings *s, enum sl_values values)
 {
 	struct sl_parameters *p = &config->parameters;
-	double range = 1;
+	p->clipping_range = sl_real_bits(1);
 	if (s->dp != SL_DP_USE_OFF) {
 		p->values = values == SL_VALUES_UPDATE ? SL_VALUES_NOISY_UPDATE : SL_VALUES_NOISY;
-		memcpy(&p->clipping_range, &range, sizeof range);
 		return;
 	}
 	bool decimals = values == SL_VALUES_MODEL && s->decimals != SL_DECIMALS_AUTO;
 	p->values = values == SL_VALUES_MODEL && !decimals ? SL_VALUES_EXACT : values;
 	p->decimals = decimals ? s->decimals : 0;
 	p->update_bits = values == SL_VALUES_UPDATE ? s->update_bits : 0;
-	range = decimals ? s->clipping_range : range;
-	memcpy(&p->clipping_range, &range, sizeof range);
+	if (decimals)
+		p->clipping_range = sl_real_bits(s->clipping_range);
 }
 
 /* Set what the noise follows from. */
 static void set_noise(struct sl_core_config *config, const struct sl_settings *s)
 {
 	struct sl_parameters *p = &config->parameters;
-	double noise = sl_settings_noise(s, p->n, config->roster_size);
 	p->dp_unit = s->dp == SL_DP_USE_LEARNER ? SL_DP_LEARNER : SL_DP_RECORD;
-	memcpy(&p->dp_clip, &s->dp_clip, sizeof s->dp_clip);
-	memcpy(&p->dp_range, &s->clipping_range, sizeof s->clipping_range);
-	memcpy(&p->dp_noise, &noise, sizeof noise);
+	p->dp_clip = sl_real_bits(s->dp_clip);
+	p->dp_range = sl_real_bits(s->clipping_range);
+	p->dp_noise = sl_real_bits(sl_settings_noise(s, p->n, config->roster_size));
 }
 
 /* Check that the sum of all learners of the roster has a modulus: views check it again, for their learners.

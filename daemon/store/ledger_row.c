@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "common/base/bytes.h"
+#include "common/base/real.h"
 #include "daemon/store/records.h"
 #include "daemon/store/row.h"
 
@@ -23,8 +24,7 @@ static bool unpack(const uint8_t bytes[static SPENT_BYTES], struct sl_dp_spent *
 	double values[DOUBLES];
 	bool good = true;
 	for (size_t i = 0; i < DOUBLES; i++) {
-		uint64_t bits = sl_bytes_get_u64(bytes + 8 * i);
-		memcpy(&values[i], &bits, sizeof bits);
+		values[i] = sl_real_of(sl_bytes_get_u64(bytes + 8 * i));
 		good = good && values[i] >= 0;
 	}
 	memcpy(spent, values, sizeof values);

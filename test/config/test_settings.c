@@ -3,6 +3,7 @@
 #include "test/config/settings_folder.h"
 #include "test/lib/test.h"
 
+#include "common/base/real.h"
 #include "common/config/settings_table.h"
 
 #define HEAD "run: r\nid: 3\nroster: roster.yaml\nidentity: id\nstate: state\n" /* lines 1 to 5 */
@@ -598,11 +599,9 @@ TEST(a_roster_may_be_too_small)
 TEST_WITH(states_values, folder_enter, folder_leave)
 {
 	char text[SL_VALUE_TEXT_BYTES];
-	uint64_t half;
-	memcpy(&half, &(double){0.5}, sizeof half);
 	assert_string_equal(sl_settings_value("encoding", SL_ENCODING_PAPER, text), "paper");
 	assert_string_equal(sl_settings_value("quorum", SL_QUORUM_MAJORITY, text), "majority");
 	assert_string_equal(sl_settings_value("quorum", 3, text), "3");
-	assert_string_equal(sl_settings_value("clipping_range", half, text), "0.5");
+	assert_string_equal(sl_settings_value("clipping_range", sl_real_bits(0.5), text), "0.5");
 	assert_string_equal(sl_settings_value("n", 7, text), "7");
 }

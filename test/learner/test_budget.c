@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/real.h"
 #include "common/setup/core_config.h"
 #include "daemon/learner/budget.h"
 #include "daemon/learner/daemon.h"
@@ -54,13 +55,6 @@ const struct sl_ledger *__wrap_sl_store_ledger(const struct sl_store *store)
 	return &learner->budget.ledger;
 }
 
-static uint64_t bits_of(double value)
-{
-	uint64_t bits;
-	memcpy(&bits, &value, sizeof bits);
-	return bits;
-}
-
 /* The noise is the least that keeps the budget. */
 static void set_parameters(struct sl_parameters *p)
 {
@@ -76,8 +70,8 @@ static void set_parameters(struct sl_parameters *p)
 				    .max_weight = 1,
 				    .tolerance = COLLUDING,
 				    .dp_unit = SL_DP_RECORD,
-				    .dp_clip = bits_of(1),
-				    .dp_noise = bits_of(sl_dp_scale_noise(&terms, &target))};
+				    .dp_clip = sl_real_bits(1),
+				    .dp_noise = sl_real_bits(sl_dp_scale_noise(&terms, &target))};
 }
 
 static int setup(void **state)
@@ -273,8 +267,8 @@ TEST_WITH(without_noise, setup, teardown)
 TEST_WITH(noise_of_the_mean, setup, teardown)
 {
 	struct sl_parameters *p = &learner->core_config.parameters;
-	p->dp_clip = bits_of(10);
-	p->dp_noise = bits_of(5);
+	p->dp_clip = sl_real_bits(10);
+	p->dp_noise = sl_real_bits(5);
 	double noise = sl_budget_noise(learner, 6, 5), least = 5 * 10 * sqrt(6.0 / 4) / 5;
 	assert_true(noise > least && noise < 1.05 * least);
 	settings.dp = SL_DP_USE_OFF;
@@ -347,7 +341,7 @@ TEST(modulus_for_the_noise)
 	config.parameters.p = 0;
 	assert_int_equal(sl_core_config_check(&config, &noisy, &error), SL_OK);
 	config.parameters.dp_range =
-		bits_of(5e12); /* below 2^54 steps: one vector, not six, would have room */
+		sl_real_bits(5e12); /* below 2^54 steps: one vector, not six, would have room */
 	assert_int_equal(sl_core_config_check(&config, &noisy, &error), SL_ERR_RANGE);
 	assert_non_null(strstr(error.text, "no modulus below 2^44"));
 }

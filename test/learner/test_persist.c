@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/real.h"
 #include "common/model/checkpoint.h"
 #include "daemon/learner/daemon.h"
 #include "daemon/learner/persist.h"
@@ -285,13 +286,6 @@ TEST_WITH(own_state_before_its_record, setup, teardown)
 
 /* --- differential privacy --- */
 
-static uint64_t bits_of(double value)
-{
-	uint64_t bits;
-	memcpy(&bits, &value, sizeof bits);
-	return bits;
-}
-
 /* Prepares an attempt of a view with noise. */
 static void prepare_noisy(uint64_t weight)
 {
@@ -306,8 +300,8 @@ static void prepare_noisy(uint64_t weight)
 					   .max_weight = 1,
 					   .tolerance = 2,
 					   .dp_unit = SL_DP_RECORD,
-					   .dp_clip = bits_of(1),
-					   .dp_noise = bits_of(5)}};
+					   .dp_clip = sl_real_bits(1),
+					   .dp_noise = sl_real_bits(5)}};
 	sl_view_set_encoding(&view, &layout);
 	ledger = (struct sl_ledger){.t = 3, .a = 1, .incarnation = 1};
 	learner_->core_config.parameters.values = SL_VALUES_NOISY;

@@ -3,29 +3,23 @@
 #include <math.h>
 #include <sodium.h>
 
+#include "common/base/real.h"
 #include "common/dp/gaussian.h"
 #include "tools/sim/check.h"
 
 #define ROUNDED 1e-6 /* of a step: doubles that are computed in another order */
 
-static double real(uint64_t bits)
-{
-	double value;
-	memcpy(&value, &bits, sizeof value);
-	return value;
-}
-
 /* What the shares of N - c learners add up to suffices. */
 static void check_sigma(struct sl_sim *sim, uint32_t i, const struct sl_view *view)
 {
 	const struct sl_parameters *p = &view->agreed;
-	double norm = ldexp(real(p->dp_clip), -view->scale.step), achieved = view->scale.sigma;
+	double norm = ldexp(sl_real_of(p->dp_clip), -view->scale.step), achieved = view->scale.sigma;
 	double shares = p->tolerance < view->n ? (double)(view->n - p->tolerance) : 1;
 	double drawn = sim->learners[i].host.workspace.noise.plan.sigma;
-	if (!(achieved >= 4 && achieved * sqrt(shares) >= real(p->dp_noise) * norm * (1 - 1e-9)) ||
+	if (!(achieved >= 4 && achieved * sqrt(shares) >= sl_real_of(p->dp_noise) * norm * (1 - 1e-9)) ||
 	    !(drawn >= achieved && drawn <= achieved * 1.01))
 		sl_sim_fail(sim, "learner %u adds noise of %g steps where %g are due", sim->ids[i], drawn,
-			    real(p->dp_noise) * norm / sqrt(shares));
+			    sl_real_of(p->dp_noise) * norm / sqrt(shares));
 }
 
 /* The own vector in steps, not rounded. */

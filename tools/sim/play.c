@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "common/base/bytes.h"
+#include "common/base/real.h"
 #include "tools/sim/check.h"
 
 #define FAULTS_MOST_US (UINT64_C(3600) * 1000 * 1000)
@@ -214,13 +215,6 @@ bool sl_sim_play_noise(uint64_t seed)
 	return draws_noise(seed, &random);
 }
 
-static uint64_t bits_of(double value)
-{
-	uint64_t bits;
-	memcpy(&bits, &value, sizeof bits);
-	return bits;
-}
-
 /* Let an eighth of the seeds have noise; after all else of the options is drawn, and from numbers of their
  * own. */
 static void draw_noise(struct sl_sim_options *o)
@@ -237,9 +231,9 @@ static void draw_noise(struct sl_sim_options *o)
 	p->p = p->p > UINT64_C(1) << 40 ? p->p : 0;
 	p->dp_unit = PICK(&random, SL_DP_RECORD, SL_DP_LEARNER);
 	double clip = 0.1 * (double)PICK(&random, 7, 200, 9999), range = 0.5 * (double)PICK(&random, 0, 1, 7);
-	p->dp_clip = bits_of(clip);
-	p->dp_noise = bits_of(0.1 * (double)PICK(&random, 3, 20, 110));
-	p->dp_range = bits_of(range * clip);
+	p->dp_clip = sl_real_bits(clip);
+	p->dp_noise = sl_real_bits(0.1 * (double)PICK(&random, 3, 20, 110));
+	p->dp_range = sl_real_bits(range * clip);
 }
 
 static struct sl_sim *build(const struct sl_sim_play *play, const struct sl_sim_mix *mix, uint64_t *random)
