@@ -60,21 +60,6 @@ double sl_dp_epsilon(double delta, double mu)
 	return high;
 }
 
-double sl_dp_noise(double epsilon, double delta, double rounds)
-{
-	assert(epsilon >= 0 && rounds >= 0);
-	if (!(delta > 0))
-		return INFINITY;
-	double target = log(delta), low = 0, high = 1;
-	while (sl_dp_ln_delta(epsilon, high) <= target && high < 1e150)
-		low = high, high *= 2;
-	for (int i = 0; i < BISECTIONS; i++) {
-		double middle = low + (high - low) / 2;
-		*(sl_dp_ln_delta(epsilon, middle) > target ? &high : &low) = middle;
-	}
-	return sqrt(rounds) / low;
-}
-
 /* ---- Renyi divergence ---- */
 
 /* Return ln(e^x - 1), x > 0. */
@@ -126,16 +111,6 @@ double sl_dp_tau(uint32_t shares, double sigma)
 	for (double k = 1; k < shares; k++)
 		sum += exp(-2 * M_PI * M_PI * sigma * sigma * (k / (k + 1)));
 	return 10 * sum;
-}
-
-double sl_dp_shares_rdp(double order, uint32_t shares, double sigma, double l2, double l1, double dimension)
-{
-	assert(order > 1 && shares > 0 && sigma > 0);
-	double tau = sl_dp_tau(shares, sigma), all = sqrt(shares) * sigma;
-	double apart = order * l2 * l2 / (2 * all * all) + tau * dimension;
-	double mixed = order / 2 * (l2 * l2 / (all * all) + 2 * l1 / all * tau + tau * tau * dimension);
-	double joint = order / 2 * pow(l2 / all + tau * sqrt(dimension), 2);
-	return fmin(apart, fmin(mixed, joint));
 }
 
 /* ---- what rounds have spent ---- */

@@ -26,8 +26,6 @@
 double sl_dp_ln_delta(double epsilon, double mu);
 /* Return the least epsilon >= 0 with delta(epsilon) <= delta; INFINITY where there is none (delta <= 0). */
 double sl_dp_epsilon(double delta, double mu);
-/* Return the least z with which `rounds` rounds have at most this epsilon and delta; INFINITY for delta 0. */
-double sl_dp_noise(double epsilon, double delta, double rounds);
 
 /* ---- Renyi divergence ---- */
 
@@ -51,9 +49,6 @@ double sl_dp_rdp_epsilon(const double rdp[static SL_DP_ORDERS], double delta);
  * one discrete Gaussian with sqrt(shares) sigma differ by at most tau / 2 in each coordinate. INFINITY for
  * sigma < 1/2. */
 double sl_dp_tau(uint32_t shares, double sigma);
-/* Return R(order), order > 1, of a sum of shares, for a difference with norms l2 and l1 in `dimension`
- * coordinates ([KLS] Proposition 14): the least of three bounds. */
-double sl_dp_shares_rdp(double order, uint32_t shares, double sigma, double l2, double l1, double dimension);
 
 /* ---- what rounds have spent ---- */
 
