@@ -135,7 +135,7 @@ int sl_encoding_decode_part(const struct sl_field *field, const struct sl_encodi
 			    void *part);
 
 /* Return the factor, at most 1, with which a vector of n elements, rounded, has at most `norm` steps; 0 for
- * one that is not finite, or beyond doubles. The norm of the integers is compared exactly. */
+ * one that is not finite. The norm of the integers is compared exactly. */
 double sl_encoding_factor(const struct sl_encoding *encoding, const struct sl_tensors *tensors,
 			  const void *model, const void *base, size_t n, double norm);
 

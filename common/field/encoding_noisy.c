@@ -31,8 +31,8 @@ static double value_of(const struct sl_tensor_run *run, const void *vector, size
 /* Return element `l` of a run in steps; of finite numbers, a finite one. */
 static double steps_of(const struct reader *reader, const struct sl_tensor_run *run, size_t l)
 {
-	double a = value_of(run, reader->model, l), u = a - value_of(run, reader->base, l);
-	double steps = u * reader->scale;
+	double a = value_of(run, reader->model, l), b = value_of(run, reader->base, l), u = a - b;
+	double steps = isfinite(u) ? u * reader->scale : a * reader->scale - b * reader->scale;
 	return isfinite(a) && !isfinite(steps) ? copysign(DBL_MAX, steps) : steps;
 }
 
@@ -125,20 +125,25 @@ static double squares(const struct reader *reader, const struct sl_tensors *tens
 }
 
 #define TRIES 4
+#define VAST 0x1p-600 /* what vectors are scaled by whose squares are beyond doubles */
 
 double sl_encoding_factor(const struct sl_encoding *encoding, const struct sl_tensors *tensors,
 			  const void *model, const void *base, size_t n, double norm)
 {
 	struct reader reader = {encoding, model, base, ldexp(1, -encoding->noisy.step)};
-	double limit = norm * norm, unit = reader.scale, factor = 1;
+	double limit = norm * norm, unit = reader.scale, scaled = 1;
 	if (fma(norm, norm, -limit) < 0) /* it was rounded up */
 		limit = nextafter(limit, 0);
 	wide whole, most = (wide)limit;
 	double length = sqrt(squares(&reader, tensors, n, &whole));
+	if (!isfinite(length)) {
+		scaled = VAST;
+		reader.scale = unit * scaled;
+		length = sqrt(squares(&reader, tensors, n, &whole));
+	}
 	if (!isfinite(length)) /* beyond what doubles hold: as zeros */
 		return 0;
-	if (length > norm)
-		factor = norm / length;
+	double factor = fmin(1, norm / length * scaled);
 	for (int i = 0; i < TRIES; i++) {
 		reader.scale = unit * factor;
 		squares(&reader, tensors, n, &whole);
@@ -147,5 +152,5 @@ double sl_encoding_factor(const struct sl_encoding *encoding, const struct sl_te
 		factor *= norm / sqrt((double)whole) * (1 - 0x1p-40);
 	}
 	/* rounding adds at most sqrt(n) / 2 to the norm */
-	return fmax(0, (norm - sqrt((double)n) / 2) / length * (1 - 0x1p-20));
+	return fmax(0, (norm - sqrt((double)n) / 2) / length * scaled * (1 - 0x1p-20));
 }
