@@ -30,6 +30,35 @@ int sl_settings_quorum(const struct sl_settings *settings, uint32_t roster_size,
 	return SL_OK;
 }
 
+static struct sl_dp_terms terms_of(const struct sl_settings *s, uint64_t elements, uint32_t roster_size)
+{
+	return (struct sl_dp_terms){.unit = s->dp == SL_DP_USE_LEARNER ? SL_DP_LEARNER : SL_DP_RECORD,
+				    .dimension = (double)elements,
+				    .clip = s->dp_clip,
+				    .noise = s->dp_noise,
+				    .range = s->clipping_range,
+				    .learners = roster_size,
+				    .colluding = s->tolerance};
+}
+
+double sl_settings_noise(const struct sl_settings *s, uint64_t elements, uint32_t roster_size)
+{
+	const struct sl_dp_terms terms = terms_of(s, elements, roster_size);
+	const struct sl_dp_target target = {s->dp_epsilon, s->dp_delta, s->dp_sampling, s->rounds};
+	return s->dp_noise > 0 ? s->dp_noise : sl_dp_scale_noise(&terms, &target);
+}
+
+/* Return true if the budget, if there is one, suffices for one round with the noise that is set: that hardly
+ * depends on the number of elements, which only learners know. */
+static bool keeps_budget(const struct sl_settings *s, uint32_t roster_size)
+{
+	struct sl_dp_terms terms = terms_of(s, 1, roster_size);
+	terms.range = 0;
+	const struct sl_dp_target one = {s->dp_epsilon, s->dp_delta, s->dp_sampling, 1};
+	return s->dp == SL_DP_USE_OFF || !(s->dp_noise > 0 && s->dp_epsilon > 0) ||
+	       s->tolerance >= roster_size || sl_dp_scale_epsilon(&terms, &one) <= s->dp_epsilon;
+}
+
 int sl_settings_size(const struct sl_settings *settings, uint32_t roster_size, struct sl_error *error)
 {
 	uint32_t c = settings->tolerance;
@@ -39,6 +68,12 @@ int sl_settings_size(const struct sl_settings *settings, uint32_t roster_size, s
 			"%s: dp_delta: %g must be below one in %u, the number of learners: a sum that "
 			"shows one of them whole would be allowed",
 			settings->roster, settings->dp_delta, roster_size);
+	if (!keeps_budget(settings, roster_size))
+		return sl_err_set(
+			error, SL_ERR_REFUSED,
+			"%s: dp_noise: %g spends more than dp_epsilon: %g in one round: raise dp_noise, or "
+			"leave it at auto",
+			settings->roster, settings->dp_noise, settings->dp_epsilon);
 	if (roster_size >= c + 2 || settings->privacy_check == SL_PRIVACY_WARN)
 		return SL_OK;
 	return sl_err_set(error, SL_ERR_REFUSED,
@@ -71,16 +106,4 @@ int sl_settings_follow(const struct sl_settings *now, const struct sl_settings *
 			  "values were averaged with%s decimals, and would be averaged with%s decimals: that "
 			  "cannot change once rounds have begun",
 			  has_decimals(now) ? "" : "out", has_decimals(next) ? "" : "out");
-}
-
-double sl_settings_noise(const struct sl_settings *s, uint64_t elements, uint32_t roster_size)
-{
-	const struct sl_dp_terms terms = {.unit = s->dp == SL_DP_USE_LEARNER ? SL_DP_LEARNER : SL_DP_RECORD,
-					  .dimension = (double)elements,
-					  .clip = s->dp_clip,
-					  .range = s->clipping_range,
-					  .learners = roster_size,
-					  .colluding = s->tolerance};
-	const struct sl_dp_target target = {s->dp_epsilon, s->dp_delta, s->dp_sampling, s->rounds};
-	return s->dp_noise > 0 ? s->dp_noise : sl_dp_scale_noise(&terms, &target);
 }

@@ -62,20 +62,6 @@ static int check_modulus(const struct sl_core_config *config, const struct sl_dp
 			  p->p, p->p >> bits == 0 ? "small" : "large", config->roster_size);
 }
 
-/* Check that the budget suffices for one round. */
-static int check_budget(const struct sl_dp_terms *terms, const struct sl_settings *s, struct sl_error *error)
-{
-	const struct sl_dp_target one = {s->dp_epsilon, s->dp_delta, s->dp_sampling, 1};
-	double epsilon = s->dp_epsilon > 0 ? sl_dp_scale_epsilon(terms, &one) : 0;
-	if (epsilon <= s->dp_epsilon)
-		return SL_OK;
-	return sl_err_set(
-		error, SL_ERR_RANGE,
-		"dp_noise: %g spends more than dp_epsilon: %g in one round: raise dp_noise, or leave "
-		"it at auto",
-		terms->noise, s->dp_epsilon);
-}
-
 int sl_core_config_check(const struct sl_core_config *config, const struct sl_settings *s,
 			 struct sl_error *error)
 {
@@ -90,10 +76,8 @@ int sl_core_config_check(const struct sl_core_config *config, const struct sl_se
 			" rounds: allow more, or set fewer rounds; `starling dp plan` shows what each "
 			"leads to",
 			s->dp_epsilon, s->dp_delta, s->rounds);
-	if (sl_dp_scale_choose(&terms, &scale) == SL_OK) {
-		int rc = check_budget(&terms, s, error);
-		return rc == SL_OK ? check_modulus(config, &scale, error) : rc;
-	}
+	if (sl_dp_scale_choose(&terms, &scale) == SL_OK)
+		return check_modulus(config, &scale, error);
 	terms.range = 0;
 	if (sl_dp_scale_choose(&terms, &scale) == SL_OK)
 		return sl_err_set(

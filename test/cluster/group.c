@@ -33,18 +33,21 @@ void group_refused(const struct cluster *c, const char *arguments, int status, c
 			 o.err);
 }
 
+static const char *dump; /* options of each learner, beside GROUP_OWN */
+
 void group_create(struct cluster *c, uint32_t machines, const char *options)
 {
 	struct sl_error error = {0};
 	char path[160], arguments[1024];
+	dump = strstr(options, "dp=") == NULL ? " --set unsafe_dump_model=true" : "";
 	snprintf(path, sizeof path, "%s/run", c->folder);
 	if (sl_run_folder_open(&c->run, path, machines, &error) != SL_OK ||
 	    sl_ports_find(c->ports, machines, &error) != SL_OK)
 		fail_msg("%s", error.text);
 	snprintf(arguments, sizeof arguments,
 		 "group create ward --learner learner-01 --address 127.0.0.1:%u --folder learner-01 "
-		 "%s " GROUP_SHARED " " GROUP_OWN " >invitation",
-		 c->ports[0], options);
+		 "%s " GROUP_SHARED " " GROUP_OWN "%s >invitation",
+		 c->ports[0], options, dump);
 	group_done(c, arguments);
 	cluster_shell(c, "ln -s starlingd.yaml learner-01/config.yaml");
 	cluster_start(c, 1, "");
@@ -56,8 +59,8 @@ pid_t group_begin_join(struct cluster *c, uint32_t i)
 	snprintf(command, sizeof command,
 		 "exec " STARLING_PATH
 		 " join - --name learner-%02u --address 127.0.0.1:%u --folder learner-%02u " GROUP_OWN
-		 " <invitation",
-		 i, c->ports[i - 1], i);
+		 "%s <invitation",
+		 i, c->ports[i - 1], i, dump);
 	snprintf(path, sizeof path, "%s/join-%02u", c->run.path, i);
 	return process_start(c->run.path, path, path, (const char *const[]){"/bin/sh", "-ec", command, NULL});
 }
@@ -117,7 +120,7 @@ void group_all_rounds(struct cluster *c, uint32_t n, int more)
 
 void group_create_all(struct cluster *c, uint32_t machines, uint32_t n, const char *more)
 {
-	char options[256];
+	char options[400];
 	pid_t pids[8];
 	snprintf(options, sizeof options, "--members %u --auto-admit %u %s", n, n - 1, more);
 	group_create(c, machines, options);

@@ -6,9 +6,7 @@
 
 /* Options of `group create`, and of it and `join`. */
 #define GROUP_SHARED "--set rounds=100000 --set hidden_units=1 --set values=model --set partition=iid"
-#define GROUP_OWN                                                                                            \
-	"--set data=digits --set unsafe_dump_model=true --set keep_checkpoints=all --set log=log.jsonl "     \
-	"--set log_level=debug"
+#define GROUP_OWN "--set data=digits --set keep_checkpoints=all --set log=log.jsonl --set log_level=debug"
 
 /* Run a command line of `starling` in the run folder. */
 void group_run(const struct cluster *c, struct outcome *o, const char *arguments);
@@ -16,7 +14,8 @@ void group_run(const struct cluster *c, struct outcome *o, const char *arguments
 void group_done(const struct cluster *c, const char *arguments);
 /* Expect one line of error with this part, and this status. */
 void group_refused(const struct cluster *c, const char *arguments, int status, const char *part);
-/* Make the group on machine 1, with room for `machines`, and start its learner. */
+/* Make the group on machine 1, with room for `machines`, and start its learner. Without dp, all dump their
+ * encodings. */
 void group_create(struct cluster *c, uint32_t machines, const char *options);
 /* Begin to join as machine i, with the invitation in the file `invitation`. */
 pid_t group_begin_join(struct cluster *c, uint32_t i);

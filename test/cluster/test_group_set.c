@@ -4,6 +4,10 @@
 
 #include "test/cluster/group.h"
 
+#define PRIVATE                                                                                              \
+	"--set trainer=noise --set noise_parameters=20 --set dp=learner --set dp_clip=1 --set dp_noise=20 "  \
+	"--set dp_epsilon=40 --set dp_delta=0.01"
+
 /* Return true if `starling status` of learner i says that the run has `rounds` rounds. */
 static bool has_rounds(const struct cluster *c, uint32_t i, const char *rounds)
 {
@@ -91,4 +95,45 @@ CLUSTER_TEST(settings_changed_while_a_learner_was_in_an_attempt)
 	cluster_expect(c, 2, "\"event\":\"past_roster\"");
 	group_all_rounds(c, 5, 2);
 	cluster_stop(c);
+}
+
+/* ---- differential privacy ---- */
+
+/* Change settings, and expect of all learners charges that say `text`, and rounds. */
+static void expect_changed(struct cluster *c, const char *settings, const char *text)
+{
+	char arguments[128];
+	snprintf(arguments, sizeof arguments, "group set %s --folder learner-01", settings);
+	group_done(c, arguments);
+	for (uint32_t i = 1; i <= 4; i++)
+		if (!process_expect(cluster_path(c, i, "log.jsonl"), "\"event\":\"charged\"", text))
+			fail_msg("learner %u has charged nothing with %s", i, text);
+	group_all_rounds(c, 4, 2);
+}
+
+/* Budget, noise and clip change between two rounds; what was spent stays spent. No learner is left with
+ * settings that no round could have. At last, less is allowed than was spent. */
+CLUSTER_TEST(privacy_changed_in_mid_run)
+{
+	static const char *const impossible[][2] = {
+		{"dp_noise 0.01", "dp_noise: 0.01 spends more than dp_epsilon: 50 in one round"},
+		{"dp_delta 0.25", "dp_delta: 0.25 must be below one in 4"},
+		{"dp_epsilon none dp_noise auto", "dp needs dp_epsilon, the budget, or dp_noise"},
+		{"dp off dp_clip none dp_noise auto dp_epsilon none dp_delta none",
+		 "dp cannot change once rounds have begun"},
+	};
+	char arguments[128];
+	group_create_all(c, 4, 4, PRIVATE);
+	expect_changed(c, "dp_epsilon 50", " of 50 is spent, at delta 0.01");
+	for (size_t i = 0; i < sizeof impossible / sizeof *impossible; i++) {
+		snprintf(arguments, sizeof arguments, "group set %s --folder learner-01", impossible[i][0]);
+		group_refused(c, arguments, 2, impossible[i][1]);
+	}
+	expect_changed(c, "dp_delta 0.02 dp_noise 30", " of 50 is spent, at delta 0.02");
+	expect_changed(c, "dp_clip 2 dp_noise auto dp_epsilon 60", " of 60 is spent");
+	for (uint32_t i = 1; i <= 4; i++)
+		assert_int_equal(cluster_count(c, i, "\"event\":\"fatal\""), 0);
+	group_done(c, "group set dp_epsilon 0.1 --folder learner-01");
+	cluster_expect_all(c, "\"event\":\"budget_spent\"");
+	cluster_finish(c);
 }

@@ -75,3 +75,22 @@ TEST(dp_delta_is_below_one_in_the_learners)
 	assert_int_equal(sl_settings_size(&s, 10, &error), SL_ERR_REFUSED);
 	assert_non_null(strstr(error.text, "dp_delta: 0.1 must be below one in 10"));
 }
+
+/* Or no learner would start with what `starling group set` has signed. */
+TEST(dp_noise_keeps_the_budget_for_one_round)
+{
+	static const char *set[] = {"dp=record",  "dp_clip=1",		 "dp_delta=1e-5",
+				    "dp_noise=2", "trainer=application", "dp_epsilon=2.1"};
+	struct sl_settings s;
+	struct sl_error error;
+	assert_int_equal(sl_settings_assign(set, 6, &s, &error), SL_OK);
+	assert_int_equal(sl_settings_size(&s, 10, &error), SL_OK);
+	s.dp_noise = 1.9;
+	assert_int_equal(sl_settings_size(&s, 10, &error), SL_ERR_REFUSED);
+	assert_non_null(strstr(error.text, "dp_noise: 1.9 spends more than dp_epsilon: 2.1 in one round"));
+	s.dp_sampling = 0.01;
+	assert_int_equal(sl_settings_size(&s, 10, &error), SL_OK);
+	s.dp_sampling = 1;
+	s.dp_epsilon = 0; /* no budget */
+	assert_int_equal(sl_settings_size(&s, 10, &error), SL_OK);
+}

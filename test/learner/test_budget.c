@@ -309,21 +309,6 @@ TEST_WITH(a_gap, setup, teardown)
 	expect_gap(2, 5, 5, 1);
 }
 
-TEST(budget_for_one_round)
-{
-	struct sl_core_config config = {.roster_size = LEARNERS};
-	struct sl_settings noisy = {
-		.dp = SL_DP_USE_RECORD, .dp_epsilon = 8, .dp_delta = DELTA, .dp_sampling = 1};
-	struct sl_error error;
-	set_parameters(&config.parameters);
-	assert_int_equal(sl_core_config_check(&config, &noisy, &error), SL_OK);
-	noisy.dp_epsilon = 0.5; /* for ten rounds, the noise keeps 8 */
-	assert_int_equal(sl_core_config_check(&config, &noisy, &error), SL_ERR_RANGE);
-	assert_non_null(strstr(error.text, "spends more than dp_epsilon: 0.5 in one round"));
-	noisy.dp_epsilon = 0; /* no limit */
-	assert_int_equal(sl_core_config_check(&config, &noisy, &error), SL_OK);
-}
-
 TEST(modulus_for_the_noise)
 {
 	struct sl_core_config config = {.roster_size = LEARNERS};
