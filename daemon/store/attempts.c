@@ -277,14 +277,15 @@ static int take(struct sl_store *store, const struct sl_persist *persist, struct
 	return take_secrets(store, persist->secrets, standing);
 }
 
-/* Write the attempt, and with it, unless `charge` is NULL, what it costs. */
+/* Write the attempt, and with it what it costs; `charge` NULL: nothing. */
 static int write_charged(struct sl_store *store, const struct attempt *attempt,
 			 const struct sl_dp_round *charge)
 {
 	struct sl_ledger ledger = store->ledger;
-	if (charge == NULL)
+	if (charge == NULL && !sl_ledger_pass(&ledger, store->incarnation, attempt->t, attempt->a))
 		return write_attempt(store, attempt);
-	sl_ledger_charge(&ledger, store->incarnation, attempt->t, attempt->a, charge);
+	if (charge != NULL)
+		sl_ledger_charge(&ledger, store->incarnation, attempt->t, attempt->a, charge);
 	int rc = sl_database_run(&store->database, SL_STATEMENT_BEGIN);
 	if (rc == SL_OK)
 		rc = sl_store_put_ledger(store, &ledger);

@@ -1,11 +1,23 @@
 #include "daemon/store/ledger.h"
 
+/* Return true if this start has made the last charge. */
+static bool is_of(const struct sl_ledger *ledger, uint32_t incarnation)
+{
+	return ledger->t > 0 && ledger->incarnation == incarnation;
+}
+
 uint64_t sl_ledger_gap(const struct sl_ledger *ledger, uint32_t incarnation, sl_round t)
 {
-	bool same_start = ledger->t > 0 && ledger->incarnation == incarnation;
-	if (same_start || t <= ledger->t)
+	if (is_of(ledger, incarnation) || t <= ledger->t)
 		return 0;
 	return (ledger->t > 0 && !ledger->settled) + (uint64_t)(t - ledger->t - 1);
+}
+
+static void move_on(struct sl_ledger *ledger, sl_round t, sl_attempt a)
+{
+	ledger->t = t;
+	ledger->a = a;
+	ledger->settled = false;
 }
 
 void sl_ledger_charge(struct sl_ledger *ledger, uint32_t incarnation, sl_round t, sl_attempt a,
@@ -16,7 +28,13 @@ void sl_ledger_charge(struct sl_ledger *ledger, uint32_t incarnation, sl_round t
 	ledger->charges += guessed + 1;
 	ledger->guessed += guessed;
 	ledger->incarnation = incarnation;
-	ledger->t = t;
-	ledger->a = a;
-	ledger->settled = false;
+	move_on(ledger, t, a);
+}
+
+bool sl_ledger_pass(struct sl_ledger *ledger, uint32_t incarnation, sl_round t, sl_attempt a)
+{
+	if (!is_of(ledger, incarnation) || t <= ledger->t)
+		return false;
+	move_on(ledger, t, a);
+	return true;
 }

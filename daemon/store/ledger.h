@@ -9,6 +9,7 @@
  *   - the rounds after the last charge and before this one;
  *   - in a later round, another attempt of the round of the last charge, unless the charged attempt is on
  *     record as the one that committed that round.
+ * Rounds in which the start that made the last charge has sent zeros are none of these: it moves the row on.
  * Earlier attempts of the present round need no charge: a learner that has forgotten its Ready in one of them
  * is shown it, and abstains from the round (GROUP.md §12.4 Disks that forget).
  */
@@ -21,7 +22,7 @@
 #include "common/dp/accountant.h"
 
 struct sl_ledger {
-	sl_round t; /* of the last charge; 0: nothing was charged */
+	sl_round t; /* of the last charge, or of zeros after it; 0: nothing was charged */
 	sl_attempt a;
 	uint32_t incarnation; /* of the start that made it */
 	uint64_t charges;     /* in all */
@@ -36,3 +37,6 @@ uint64_t sl_ledger_gap(const struct sl_ledger *ledger, uint32_t incarnation, sl_
 /* Charge attempt a of round t, which costs `round`, and the gap before it at the same price. */
 void sl_ledger_charge(struct sl_ledger *ledger, uint32_t incarnation, sl_round t, sl_attempt a,
 		      const struct sl_dp_round *round);
+/* Attempt a of round t costs nothing. Move the row on to it, and return true, if this start has made the last
+ * charge, and so knows that it charged nothing since. */
+bool sl_ledger_pass(struct sl_ledger *ledger, uint32_t incarnation, sl_round t, sl_attempt a);

@@ -247,6 +247,36 @@ TEST_WITH(a_disk_that_was_set_back_in_a_round, setup, teardown)
 	expect_ledger(3, 1);
 }
 
+/* Zeros are prepared without a charge, and committed or not. */
+static void send_zeros(sl_round t, bool commits)
+{
+	struct sl_persist persist = made_persist(SL_PERSIST_PREPARED, t, 1, 3);
+	assert_int_equal(sl_store_prepare(store, &persist, NULL, NULL), SL_OK);
+	if (commits)
+		commit(t, 1);
+}
+
+TEST_WITH(rounds_of_zeros_are_in_no_gap, setup, teardown)
+{
+	take_part(1, 1);
+	for (sl_round t = 2; t <= 5; t++)
+		send_zeros(t, true);
+	expect_ledger(1, 0);
+	reopen(*state); /* with a larger budget */
+	take_part(6, 1);
+	expect_ledger(2, 0);
+	reopen(*state);
+	send_zeros(7, true); /* this start does not know what was before it */
+	reopen(*state);
+	take_part(8, 1);
+	expect_ledger(4, 1);
+	send_zeros(9, false); /* a disk that was set back to here may have forgotten an attempt of it */
+	reopen(*state);
+	commit(9, 2);
+	take_part(10, 1);
+	expect_ledger(6, 2);
+}
+
 /* A start of a learner that has its own attempt on record as that of the commit, before or after the start.
  */
 TEST_WITH(a_start_in_a_round, setup, teardown)
