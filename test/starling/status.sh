@@ -24,6 +24,21 @@ echo "{\"time\":\"2026-11-21T12:00:00.000Z\",\"learner\":1,\"name\":\"a$(printf 
 ends 2 status --json name
 has out '"learner": "a"'
 
+# What was spent is known after the end; state and log are where starlingd.yaml has them.
+mkdir -p made/ana elsewhere
+: >elsewhere/lock
+: >made/ana/identity
+printf 'run: r\nid: 1\nroster: roster.yaml\nidentity: identity\nstate: ../../elsewhere\nlog: ../../elsewhere/ana.jsonl\n' >made/ana/starlingd.yaml
+cat >elsewhere/ana.jsonl <<'END'
+{"v":1,"time":"2026-11-21T12:00:00.000Z","level":"info","learner":1,"name":"ana","event":"charged","round":3,"attempt":1,"epsilon":2.5,"epsilon_unsampled":4.5,"delta":1e-05,"budget":3.0}
+{"v":1,"time":"2026-11-21T12:00:01.000Z","level":"info","learner":1,"name":"ana","event":"finished","text":"all 3 rounds are committed"}
+END
+ends 2 status made
+has out '1 learner: 1 finished' 'privacy spent: epsilon 2.500 of 3 (4.500 without sampling) at delta 1e-05, by ana'
+rm elsewhere/lock
+ends 2 status made
+has out '1 not started yet' 'has begun no round'
+
 # A log that is a pipe is not waited for.
 mkdir -p pipe/a/state
 : >pipe/a/state/lock

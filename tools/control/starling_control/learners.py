@@ -16,7 +16,7 @@ import sys
 import time
 from typing import Any, Optional
 
-from starling_timeline import words
+from starling_timeline import logs, words
 from starling_timeline.command import CommandError, Parser, complain
 from starling_timeline.values import items, parse, text
 
@@ -171,11 +171,15 @@ def _look(folder: str, name: str) -> Optional[Learner]:
     def has(file: str) -> bool:
         return os.path.exists(os.path.join(base, file))
 
-    here, below = has("control.sock"), has("state/control.sock") or has("state/lock")
-    fresh = not here and not below and has("starlingd.yaml") and has("identity")
-    if not (here or below or fresh):
+    here, below, made = has("control.sock"), has("state/control.sock") or has("state/lock"), has("starlingd.yaml") and has("identity")
+    if not (here or below or made):
         return None
-    return Learner(base if here else f"{base}/state", "control.sock", name or folder.rpartition("/")[2] or folder, f"{base}/log.jsonl", fresh)
+    found = logs.configured(base) if made else {}
+    state, log = found.get("state", "state"), found.get("log", "-")
+    began = here or below or has(f"{state}/lock")
+    control = found.get("control", f"{state}/control.sock") if made and began else "control.sock" if here else "state/control.sock"
+    at, _, socket_name = os.path.join(base, control).rpartition("/")
+    return Learner(at, socket_name, name or folder.rpartition("/")[2] or folder, os.path.join(base, log if log != "-" else "log.jsonl"), not began)
 
 
 def find(folder: str) -> list[Learner]:

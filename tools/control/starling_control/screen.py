@@ -184,17 +184,19 @@ class Screen:
     def _spent(self) -> None:
         """Add what is spent of the privacy, by the learner that has spent most."""
         def spent(row: Row) -> float:
-            epsilon = real(row.status["dp"], "epsilon")
+            epsilon = real(row.spent(), "epsilon")
             return epsilon if epsilon == epsilon else math.inf  # no bound
-        rows = [row for row in self.status.rows if inner(row.status, "dp")]
+        rows = [row for row in self.status.rows if row.spent()]
         if not rows:
             return
         row = max(rows, key=spent)
-        dp, epsilon = row.status["dp"], spent(row)
-        budget, without, guessed = real(dp, "budget"), real(dp, "epsilon_unsampled"), whole(dp, "guessed")
+        dp, epsilon = row.spent(), spent(row)
+        budget, without = real(dp, "budget"), real(dp, "epsilon_unsampled")
+        charges, guessed = whole(dp, "charges"), whole(dp, "guessed")
+        attempts = f": {plural(charges, 'attempt')}" if charges else ""  # a record of the log has no number
         self._put(f"privacy spent: epsilon {epsilon:.3f}{f' of {budget:g}' if budget == budget else ''}"
-                  f"{f' ({without:.3f} without sampling)' if without > epsilon else ''} at delta {number(dp, 'delta'):g}, by {row.name()}: "
-                  f"{plural(whole(dp, 'charges'), 'attempt')}{f', {guessed} of them without a record' if guessed else ''}")
+                  f"{f' ({without:.3f} without sampling)' if without > epsilon else ''} at delta {number(dp, 'delta'):g}, by {row.name()}"
+                  f"{attempts}{f', {guessed} of them without a record' if guessed else ''}")
 
     def _problem(self) -> None:
         """Add the last warning or error."""

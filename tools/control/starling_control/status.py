@@ -9,7 +9,7 @@ import os
 import re
 from typing import Any, Optional
 
-from starling_control.learners import Learner, Learners, ask, clean
+from starling_control.learners import Learner, Learners, ask, clean, inner
 from starling_timeline import logs
 from starling_timeline.values import items, text, whole
 
@@ -38,6 +38,7 @@ class Row:
         reply = self.asked.reply or {}
         self.status = reply if reply.get("ok") is True else None  # None unless it runs, answers and takes part
         self.last: Optional[dict] = None  # its last log record; None: unknown, or it answers
+        self.charged: Optional[dict] = None  # the last record of a charge; None as `last`, or without dp
         self.ended = self.finished = False  # the last record says why it ended; the log says that all rounds are committed
         if self.status is not None:
             self.asked.know(reply, "id")
@@ -49,7 +50,7 @@ class Row:
         else:
             for record in logs.end(self.asked.log, 0, TAIL_BYTES):
                 self._record(record)
-            self.last = clean(self.last)
+            self.last, self.charged = clean(self.last), clean(self.charged)
             self.state = self._state_of_log()
             self.asked.know(self.last, "learner")
 
@@ -63,12 +64,18 @@ class Row:
         event = text(record, "event")
         if event in ("committed", "caught_up"):
             self.committed = whole(record, "round")
+        if event == "charged":
+            self.charged = record
         if event == "phase":  # a launcher ends its learners after the last round, in this phase
             self.finished = record.get("phase") == "DONE"
         self.finished |= event == "finished"
         if self.last is None or not (event == "evaluated" or (self.ended and event == "application")):
             self.ended = event in ("finished", "stopping", "fatal", "again")
             self.last = record
+
+    def spent(self) -> dict:
+        """Return what it has spent of its privacy: its answer, or the last charge in its log; {}: no dp."""
+        return inner(self.status, "dp") or self.charged or {}
 
     def name(self) -> str:
         """Return the name to show: that of the learner, or of its folder."""

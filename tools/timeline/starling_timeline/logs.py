@@ -114,12 +114,19 @@ class File:
         return next((whole(record, "round") for record in records if record is not None and whole(record, "round")), math.inf)
 
 
-def remedy(folder: str) -> str:
-    """Return where the log of the learner in `folder` is by its starlingd.yaml, or how a learner writes one there."""
+def configured(folder: str) -> dict[str, str]:
+    """Return the settings of the learner in `folder` by its starlingd.yaml that are one word; {}: it has none."""
     try:
         with open(os.path.join(folder, "starlingd.yaml"), encoding="utf-8", errors="replace") as file:
-            found = dict(re.findall(r"^(log|log_format):\s*[\"']?([^\s\"'#]+)", file.read(), re.MULTILINE))
+            return dict(re.findall(r"^(\w+):\s*[\"']?([^\s\"'#]+)", file.read(), re.MULTILINE))
     except OSError:
+        return {}
+
+
+def remedy(folder: str) -> str:
+    """Return where the log of the learner in `folder` is by its starlingd.yaml, or how a learner writes one there."""
+    found = configured(folder)
+    if not found:
         return f"a learner writes one with the setting `log: {LOG_FILE}`"
     if found.get("log", "-") != "-" and found.get("log_format") != "journal":
         return f"by its starlingd.yaml, the log is {os.path.join(folder, found['log'])}"
