@@ -1,5 +1,6 @@
 #include "daemon/store/evidence.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -194,6 +195,21 @@ static json_t *pack_record(const struct sl_message *record)
 	return json_pack("{s:s, s:o}", "message", sl_message_type(record->kind)->name, "payload", payload);
 }
 
+/* Return true if the folder has as many files of one signer as are kept. */
+static bool is_proved(const char *folder, sl_id signer)
+{
+	char begin[24];
+	uint32_t found = 0;
+	DIR *entries = opendir(folder);
+	const struct dirent *entry;
+	snprintf(begin, sizeof begin, "evidence-%" PRIu32 "-", signer);
+	while (entries != NULL && (entry = readdir(entries)) != NULL)
+		found += strncmp(entry->d_name, begin, strlen(begin)) == 0;
+	if (entries != NULL)
+		closedir(entries);
+	return found >= SL_EVIDENCE_FILES;
+}
+
 int sl_evidence_write(const char *folder, const struct sl_evidence *evidence,
 		      char name[static SL_EVIDENCE_FILE_BYTES], struct sl_error *error)
 {
@@ -202,6 +218,9 @@ int sl_evidence_write(const char *folder, const struct sl_evidence *evidence,
 		 "evidence-%" PRIu32 "-round-%06" PRIu32 "-attempt-%" PRIu32 ".json",
 		 sl_evidence_signer(evidence), sl_evidence_round(evidence), sl_evidence_attempt(evidence));
 	snprintf(path, sizeof path, "%s/%s", folder, name);
+	if (is_proved(folder, sl_evidence_signer(evidence)))
+		return sl_err_set(error, SL_ERR_REFUSED, "%s: %u files of its evidence are there", folder,
+				  SL_EVIDENCE_FILES);
 	json_t *file =
 		json_pack("{s:s, s:s, s:s, s:o, s:o, s:[o,o]}", "format", FORMAT, "kind",
 			  kinds[evidence->kind].name, "run", evidence->run, "roster",

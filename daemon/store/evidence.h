@@ -37,7 +37,9 @@ struct sl_evidence {
 /* Return the kind of two records that the core reports. */
 enum sl_evidence_kind sl_evidence_kind(const struct sl_message records[static 2]);
 
-/* Write the file into `folder`; `name` receives its name. SL_ERR_IO. */
+/* Write the file into `folder`; `name` receives its name. SL_ERR_IO; SL_ERR_REFUSED: it has SL_EVIDENCE_FILES
+ * of this signer. */
+#define SL_EVIDENCE_FILES 100u
 int sl_evidence_write(const char *folder, const struct sl_evidence *evidence,
 		      char name[static SL_EVIDENCE_FILE_BYTES], struct sl_error *error);
 /* Read a file. SL_ERR_IO: it cannot be opened; SL_ERR_FORMAT: it is no evidence file. Close `evidence` in any

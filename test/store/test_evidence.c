@@ -243,6 +243,24 @@ TEST_WITH(damaged_files_are_no_evidence, folder_setup, folder_teardown)
 	assert_int_equal(sl_evidence_write(path, &e, name, &error), SL_ERR_IO);
 }
 
+/* A learner that lies for ever does not fill the disk, nor hide what another one does. */
+TEST_WITH(as_many_files_as_prove_enough, folder_setup, folder_teardown)
+{
+	struct sl_evidence e;
+	struct sl_error error;
+	char name[SL_EVIDENCE_FILE_BYTES];
+	make(&e);
+	for (sl_round t = 1; t <= SL_EVIDENCE_FILES + 1; t++) {
+		e.records[0].link_state.t = e.records[1].link_state.t = t;
+		int code = t <= SL_EVIDENCE_FILES ? SL_OK : SL_ERR_REFUSED;
+		assert_int_equal(sl_evidence_write(*state, &e, name, &error), code);
+	}
+	assert_non_null(strstr(error.text, ": 100 files of its evidence are there"));
+	e.records[0].link_state.id = e.records[1].link_state.id = 50;
+	assert_int_equal(sl_evidence_write(*state, &e, name, &error), SL_OK);
+	assert_int_equal(folder_count(*state), SL_EVIDENCE_FILES + 1);
+}
+
 /* Every bit of a payload is covered: a file with one digit changed proves nothing. */
 TEST_WITH(every_digit_counts, folder_setup, folder_teardown)
 {
