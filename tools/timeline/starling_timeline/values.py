@@ -83,10 +83,13 @@ def _finite(number: str) -> float:
     return value
 
 
+_DECODER = json.JSONDecoder(parse_float=_finite, parse_constant=_finite)  # json.loads would make one for each line
+
+
 def parse(line: bytes) -> Optional[dict]:
     """Return the object that stands in a line, or None."""
     try:
-        record = json.loads(line.decode(), parse_float=_finite, parse_constant=_finite)
+        record = _DECODER.decode(line.decode())
     except (ValueError, RecursionError):
         return None
     return record if type(record) is dict else None
