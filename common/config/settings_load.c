@@ -77,9 +77,6 @@ static void describe(const struct sl_setting *row, char *out, size_t size)
 static int refuse(const struct sl_setting *row, const char *value, int code, struct sl_error *error)
 {
 	char wanted[256];
-	const char *now = sl_settings_table_renamed(row->key, value);
-	if (now)
-		return sl_err_set(error, code, "`%s: %s` is now `%s: %s`", row->key, value, row->key, now);
 	describe(row, wanted, sizeof wanted);
 	return sl_err_set(error, code, "%s must be %s, not '%.64s'", row->key, wanted, value);
 }
@@ -192,10 +189,8 @@ static int take(const struct sl_setting *row, struct parse *parse, const char *v
 
 static int unknown_key(const char *name, struct sl_error *error)
 {
-	const char *best = NULL, *now = sl_settings_table_renamed(name, NULL);
+	const char *best = NULL;
 	size_t distance = SIZE_MAX;
-	if (now)
-		return sl_err_set(error, SL_ERR_INVALID, "`%s` is now `%s`", name, now);
 	for (size_t i = 0; i < SL_SETTINGS_ROWS; i++)
 		sl_suggest(name, sl_settings_table[i].key, &best, &distance);
 	if (best)

@@ -58,35 +58,11 @@ const struct sl_setting sl_settings_table[SL_SETTINGS_ROWS] = {
 #include "common/config/settings.def"
 };
 
-/* Former names of keys (value NULL) and of values. */
-static const struct {
-	const char *key, *value, *now;
-} renamed[] = {
-	{"randomness", NULL, "sharing"},
-	{"hello_timeout", NULL, "stall_timeout / 5"},
-	{"agreement_timeout", NULL, "stall_timeout"},
-	{"prepare_timeout", NULL, "6 * stall_timeout"},
-	{"sharing", "additive", "os"},
-	{"forgetful", "0", "no"},
-	{"forgetful", "1", "yes"},
-};
-
 const struct sl_setting *sl_settings_table_find(const char *key)
 {
 	for (size_t i = 0; i < SL_SETTINGS_ROWS; i++)
 		if (strcmp(sl_settings_table[i].key, key) == 0)
 			return &sl_settings_table[i];
-	return NULL;
-}
-
-const char *sl_settings_table_renamed(const char *key, const char *value)
-{
-	for (size_t i = 0; i < sizeof renamed / sizeof renamed[0]; i++) {
-		const char *old = renamed[i].value;
-		if (strcmp(renamed[i].key, key) == 0 &&
-		    (value ? old && strcmp(old, value) == 0 : old == NULL))
-			return renamed[i].now;
-	}
 	return NULL;
 }
 

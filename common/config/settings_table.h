@@ -63,9 +63,6 @@ extern const struct sl_setting sl_settings_table[SL_SETTINGS_ROWS];
 /* Return the row of `key`, or NULL. */
 const struct sl_setting *sl_settings_table_find(const char *key);
 
-/* Return the present name of a former key (`value` NULL) or of a former value of `key`, or NULL. */
-const char *sl_settings_table_renamed(const char *key, const char *value);
-
 /* Write the choices of `row` to `out`, separated by `between`; "" if it has none. */
 void sl_settings_table_choices(const struct sl_setting *row, const char *between, char *out, size_t size);
 

@@ -163,15 +163,7 @@ TEST_WITH(refuses_words, folder_enter, folder_leave)
 		"c.yaml:6:12: weighting: samples needs max_weight, a public bound on any learner's samples");
 	expect_error("sharing: shared\n",
 		     "c.yaml:1:10: sharing must be one of shamir, os, seeded, not 'shared'");
-	expect_set_error("hello_timeout=2",
-			 "--set hello_timeout=2: `hello_timeout` is now `stall_timeout / 5`");
-	expect_error("agreement_timeout: 2\n", "c.yaml:1:1: `agreement_timeout` is now `stall_timeout`");
-	expect_set_error("forgetful=1", "--set forgetful=1: `forgetful: 1` is now `forgetful: yes`");
-	expect_set_error("forgetful=0", "--set forgetful=0: `forgetful: 0` is now `forgetful: no`");
 	expect_set_error("forgetful=2", "--set forgetful=2: forgetful must be one of no, yes, not '2'");
-	expect_set_error("randomness=os", "--set randomness=os: `randomness` is now `sharing`");
-	expect_set_error("sharing=additive",
-			 "--set sharing=additive: `sharing: additive` is now `sharing: os`");
 	expect_error("run: a/b\n",
 		     "c.yaml:1:6: run: 'a/b' is not a name; letters, digits, '.', '_' and '-' are allowed");
 	expect_error("listen: 7400\n",
