@@ -1,5 +1,4 @@
 /* simtest: play seeds of the simulator, show progress and totals. */
-#include <argp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -18,11 +17,11 @@
 #define CELL_ENOUGH 100u     /* times that a fault met a phase */
 #define SEEDS_TELLING 10000u /* in a shorter run few cells are hit that often */
 
-enum { KEY_SEED = 256, KEY_SEEDS, KEY_LEARNERS, KEY_ROUNDS, KEY_FAULTS, KEY_LIES, KEY_TRACE, KEY_EXPLORE };
+#define NO_SEED UINT64_MAX
 
 struct command {
 	struct sl_sim_play range;
-	bool seed_given, trace, live;
+	bool trace, live;
 	const char *explore;
 	const char *faults, *lies; /* as given; NULL: not */
 	struct sl_sim_totals totals;
@@ -31,19 +30,6 @@ struct command {
 };
 
 const char *argp_program_version = "simtest " SL_VERSION;
-
-static const struct argp_option options[] = {
-	{"seed", KEY_SEED, "S", 0, "first seed (1)", 0},
-	{"seeds", KEY_SEEDS, "COUNT", 0, "number of seeds (1000; with --seed 1)", 0},
-	{"learners", KEY_LEARNERS, "N", 0, "number of learners (7)", 0},
-	{"rounds", KEY_ROUNDS, "T", 0, "number of rounds (20)", 0},
-	{"faults", KEY_FAULTS, "LIST", 0, "kinds of faults that may occur (all)", 0},
-	{"lies", KEY_LIES, "LIST", 0, "lies that a liar may tell (those that do not stop the others)", 0},
-	{"jobs", 'j', "J", 0, "processes at once (one per processor)", 0},
-	{"trace", KEY_TRACE, NULL, 0, "print every step of the seed as a line", 0},
-	{"explore", KEY_EXPLORE, "KEY=VALUE,...", OPTION_ARG_OPTIONAL,
-	 "instead of seeds, every history of a few learners and one round; --explore=help lists the keys", 0},
-	{0}};
 
 static const char doc[] =
 	"Play the protocol in one process, from seeds: learners with the daemon's own "
@@ -77,14 +63,28 @@ static const char doc[] =
 				    "rule broken with --explore; 2 bad usage.\n";
 
 /* Return the set of kinds that `list` names, or end with a usage error. */
-static uint32_t parse_set(struct argp_state *state, int key, const char *list)
+static uint32_t parse_set(struct argp_state *state, bool lies, const char *list)
 {
 	const char *wrong = list;
-	uint32_t set = sl_sim_fault_parse(list, key == KEY_LIES, &wrong);
+	uint32_t set = sl_sim_fault_parse(list, lies, &wrong);
 	if (set == 0)
 		argp_failure(state, SL_EXIT_USAGE, 0, "there is no %s '%.*s'; see --help",
-			     key == KEY_LIES ? "lie" : "fault", (int)strcspn(wrong, ","), wrong);
+			     lies ? "lie" : "fault", (int)strcspn(wrong, ","), wrong);
 	return set;
+}
+
+static void take_faults(struct argp_state *state, const char *value, void *options)
+{
+	struct command *c = options;
+	c->range.faults = parse_set(state, false, value);
+	c->faults = value;
+}
+
+static void take_lies(struct argp_state *state, const char *value, void *options)
+{
+	struct command *c = options;
+	c->range.lies = parse_set(state, true, value);
+	c->lies = value;
 }
 
 /* End with a usage error if `set`, which `option` lists, has what so many learners cannot get over. */
@@ -96,62 +96,34 @@ static void check_set(struct argp_state *state, const char *option, const char *
 			     learners, option, list);
 }
 
-static void check_sets(struct argp_state *state, const struct command *c)
+static void check(struct argp_state *state, const void *options)
 {
+	const struct command *c = options;
 	uint32_t learners = c->range.learners;
 	check_set(state, "faults", c->faults, c->range.faults, sl_sim_play_kinds(learners), learners);
 	check_set(state, "lies", c->lies, c->range.lies, sl_sim_play_lies(learners), learners);
+	if (c->trace && c->range.seeds > 1)
+		argp_failure(state, SL_EXIT_USAGE, 0, "--trace shows one seed: leave out --seeds");
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct command *c = state->input;
-	switch (key) {
-	case KEY_SEED:
-		c->range.seed = sl_option_number(state, "seed", arg, 0, UINT64_MAX / 2);
-		c->seed_given = true;
-		return 0;
-	case KEY_SEEDS:
-		c->range.seeds = sl_option_number(state, "seeds", arg, 1, UINT64_MAX / 2);
-		return 0;
-	case KEY_LEARNERS:
-		c->range.learners = (uint32_t)sl_option_number(state, "learners", arg, 3, 64);
-		return 0;
-	case KEY_ROUNDS:
-		c->range.rounds = (sl_round)sl_option_number(state, "rounds", arg, 1, 10000);
-		return 0;
-	case KEY_FAULTS:
-		c->range.faults = parse_set(state, key, arg);
-		c->faults = arg;
-		return 0;
-	case KEY_LIES:
-		c->range.lies = parse_set(state, key, arg);
-		c->lies = arg;
-		return 0;
-	case 'j':
-		c->range.jobs = (uint32_t)sl_option_number(state, "jobs", arg, 1, SL_SIM_JOBS_MOST);
-		return 0;
-	case KEY_TRACE:
-		c->trace = true;
-		return 0;
-	case KEY_EXPLORE:
-		c->explore = arg != NULL ? arg : "";
-		return 0;
-	case ARGP_KEY_ARG:
-		argp_failure(state, SL_EXIT_USAGE, 0, "'%s' is not an option", arg);
-		return 0;
-	case ARGP_KEY_END:
-		check_sets(state, c);
-		if (c->range.seeds == 0)
-			c->range.seeds = c->seed_given || c->trace ? 1 : SEEDS_USUAL;
-		if (c->trace && c->range.seeds > 1)
-			argp_failure(state, SL_EXIT_USAGE, 0, "--trace shows one seed: leave out --seeds");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-static const struct argp argp = {options, parse, NULL, doc, NULL, NULL, NULL};
+static const struct sl_option options[] = {
+	{"seed", 0, "S", "first seed (1)", SL_SETS(struct command, range.seed), 0, UINT64_MAX / 2},
+	{"seeds", 0, "COUNT", "number of seeds (1000; with --seed 1)", SL_SETS(struct command, range.seeds),
+	 1, UINT64_MAX / 2},
+	{"learners", 0, "N", "number of learners (7)", SL_SETS(struct command, range.learners), 3, 64},
+	{"rounds", 0, "T", "number of rounds (20)", SL_SETS(struct command, range.rounds), 1, 10000},
+	{"faults", 0, "LIST", "kinds of faults that may occur (all)", .take = take_faults},
+	{"lies", 0, "LIST", "lies that a liar may tell (those that do not stop the others)",
+	 .take = take_lies},
+	{"jobs", 'j', "J", "processes at once (one per processor)", SL_SETS(struct command, range.jobs), 1,
+	 SL_SIM_JOBS_MOST},
+	{"trace", 0, NULL, "print every step of the seed as a line", SL_SETS(struct command, trace)},
+	{"explore", 0, "KEY=VALUE,...",
+	 "instead of seeds, every history of a few learners and one round; --explore=help lists the keys",
+	 SL_SETS(struct command, explore)},
+	{0}};
+
+static const struct sl_usage usage = {.options = options, .doc = doc, .check = check};
 
 /* --- progress --- */
 
@@ -279,14 +251,17 @@ static int report(struct command *c, int rc, const struct sl_error *error)
 int main(int argc, char **argv)
 {
 	long processors = sysconf(_SC_NPROCESSORS_ONLN);
-	struct command c = {.shown = time(NULL), .range = {.seed = 1, .learners = 7, .rounds = 20}};
+	struct command c = {.shown = time(NULL), .range = {.seed = NO_SEED, .learners = 7, .rounds = 20}};
 	struct sl_error error = {0};
 	c.range.jobs = processors < 1			     ? 1
 		       : processors > (long)SL_SIM_JOBS_MOST ? SL_SIM_JOBS_MOST
 							     : (uint32_t)processors;
 	sl_command_open(argc, argv);
 	sl_command_set_name(argv, "simtest");
-	sl_command_parse(&argp, argc, argv, &c);
+	sl_option_parse(&usage, argc, argv, &c);
+	if (c.range.seeds == 0)
+		c.range.seeds = c.range.seed != NO_SEED || c.trace ? 1 : SEEDS_USUAL;
+	c.range.seed = c.range.seed != NO_SEED ? c.range.seed : 1;
 	if (c.explore != NULL)
 		return sl_simtest_explore(c.explore);
 	c.live = isatty(STDERR_FILENO) && !c.trace;
