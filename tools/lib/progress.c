@@ -8,7 +8,6 @@
 #include <uv.h>
 
 #include "common/mixing/engine.h"
-#include "tools/lib/table.h"
 #include "tools/lib/terminal.h"
 
 #define BAR_BYTES 512u
@@ -16,20 +15,9 @@
 #define GAUGE_LEAST 8u
 #define GAUGE_MOST 40u
 
-enum { ROUND, LEARNERS, EDGES, STEPS, MSE, TRAIN, AGGREGATE, MEGABYTES, MEAN, COLUMNS };
-
 /* 80 columns; the megabytes are those that all learners sent. */
-static const struct sl_column table[COLUMNS] = {
-	[ROUND] = {"round", 5, false},
-	[LEARNERS] = {"learners", 9, false},
-	[EDGES] = {"edges", 8, false},
-	[STEPS] = {"steps", 8, false},
-	[MSE] = {"MSE", 10, false},
-	[TRAIN] = {"train s", 9, false},
-	[AGGREGATE] = {"aggreg. s", 10, false},
-	[MEGABYTES] = {"MB", 10, false},
-	[MEAN] = {"mean", 11, true},
-};
+#define COLUMNS "%5s%9s%8s%8s%10s%9s%10s%10s  %s"
+#define CELL_BYTES 32u
 
 void sl_progress_open(struct sl_progress *progress, FILE *out, bool may_live)
 {
@@ -73,31 +61,8 @@ static double error_of(const struct sl_progress *progress, const struct sl_round
 
 void sl_progress_header(struct sl_progress *progress)
 {
-	char line[SL_TABLE_LINE_BYTES];
-	struct sl_column columns[COLUMNS];
-	memcpy(columns, table, sizeof table);
-	columns[MSE].name = error_name(progress);
-	sl_table_header(columns, COLUMNS, line);
-	sl_progress_line(progress, "%s", line);
-}
-
-static void fill_cells(const struct sl_progress *progress, const struct sl_round_row *row,
-		       char cells[COLUMNS][SL_CELL_BYTES])
-{
-	double error = error_of(progress, row);
-	const char *mean = !row->exact ? "NOT EXACT" : row->verified ? "exact" : "same";
-	snprintf(cells[ROUND], SL_CELL_BYTES, "%u", row->round);
-	snprintf(cells[LEARNERS], SL_CELL_BYTES, "%u", row->learners);
-	snprintf(cells[EDGES], SL_CELL_BYTES, "%u", row->edges);
-	snprintf(cells[STEPS], SL_CELL_BYTES, "%llu", (unsigned long long)row->steps);
-	snprintf(cells[MSE], SL_CELL_BYTES, isnan(error) ? "-" : "%.6f", error);
-	snprintf(cells[TRAIN], SL_CELL_BYTES, "%.2f", row->train_s);
-	snprintf(cells[AGGREGATE], SL_CELL_BYTES, "%.2f", row->aggregate_s);
-	snprintf(cells[MEGABYTES], SL_CELL_BYTES, "%.2f", (double)row->bytes / 1e6);
-	for (int i = EDGES; i <= MEGABYTES && row->edges == 0; i++)
-		if (i != MSE)
-			snprintf(cells[i], SL_CELL_BYTES, "-"); /* known only as a result in the folders */
-	snprintf(cells[MEAN], SL_CELL_BYTES, "%s", mean);
+	sl_progress_line(progress, COLUMNS, "round", "learners", "edges", "steps", error_name(progress),
+			 "train s", "aggreg. s", "MB", "mean");
 }
 
 /* Append to the remarks of a row, separated by commas. */
@@ -131,13 +96,34 @@ static void write_remarks(const struct sl_round_row *row, char text[static REMAR
 		remark(text, "%u absent", sl_round_table_missing(row));
 }
 
+/* Write a number, or "-" where it is not known. */
+__attribute__((format(printf, 3, 4))) static const char *cell(char text[static CELL_BYTES], bool known,
+							      const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	vsnprintf(text, CELL_BYTES, known ? format : "-", args);
+	va_end(args);
+	return text;
+}
+
 void sl_progress_round(struct sl_progress *progress, const struct sl_round_row *row)
 {
-	char cells[COLUMNS][SL_CELL_BYTES], line[SL_TABLE_LINE_BYTES], remarks[REMARKS_BYTES];
-	fill_cells(progress, row, cells);
-	sl_table_line(table, COLUMNS, cells, line);
+	char c[8][CELL_BYTES], remarks[REMARKS_BYTES], mean[CELL_BYTES + REMARKS_BYTES];
+	double error = error_of(progress, row);
+	bool known = row->edges > 0; /* else only as a result in the folders */
 	write_remarks(row, remarks);
-	sl_progress_line(progress, "%s%s", line, remarks);
+	snprintf(mean, sizeof mean, "%s%s",
+		 !row->exact	 ? "NOT EXACT"
+		 : row->verified ? "exact"
+				 : "same",
+		 remarks);
+	sl_progress_line(progress, COLUMNS, cell(c[0], true, "%u", row->round),
+			 cell(c[1], true, "%u", row->learners), cell(c[2], known, "%u", row->edges),
+			 cell(c[3], known, "%llu", (unsigned long long)row->steps),
+			 cell(c[4], !isnan(error), "%.6f", error), cell(c[5], known, "%.2f", row->train_s),
+			 cell(c[6], known, "%.2f", row->aggregate_s),
+			 cell(c[7], known, "%.2f", (double)row->bytes / 1e6), mean);
 }
 
 /* Return the verdict on the models of all rounds. Without `verified`, it rests on their reports. */
