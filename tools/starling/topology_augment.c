@@ -1,6 +1,7 @@
 /* `starling topology augment`. */
+#include <jansson.h>
+
 #include "tools/starling/topology.h"
-#include "tools/topology/json.h"
 #include "tools/topology/augment.h"
 
 #define STEPS_SAID 12u /* steps with new links that are printed; JSON has them all */
@@ -70,7 +71,7 @@ static json_t *links_json(const struct sl_schedule *added, uint32_t step)
 	return links;
 }
 
-static int print_json(const struct sl_schedule *added, uint32_t tolerance, struct sl_error *error)
+static void print_json(const struct sl_schedule *added, uint32_t tolerance)
 {
 	json_t *steps = json_array();
 	for (uint32_t s = 0; s < added->steps; s++)
@@ -79,7 +80,7 @@ static int print_json(const struct sl_schedule *added, uint32_t tolerance, struc
 	json_t *all = json_pack("{s:I, s:I, s:I, s:o}", "learners", (json_int_t)added->learners, "tolerance",
 				(json_int_t)tolerance, "added", (json_int_t)added->start[added->steps],
 				"steps", steps);
-	return sl_json_print(all, stdout, error);
+	sl_command_print_json(all, JSON_INDENT(2));
 }
 
 /* ---- the schedule ---- */
@@ -106,7 +107,7 @@ static int run(const struct sl_topology_options *o, struct sl_error *error)
 		return rc;
 	rc = write_schedule(o, &augmented, error);
 	if (rc == SL_OK && o->json)
-		rc = print_json(&added, o->tolerance, error);
+		print_json(&added, o->tolerance);
 	else if (rc == SL_OK)
 		say(&added, o->tolerance);
 	sl_schedule_close(&augmented);

@@ -3,10 +3,11 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <jansson.h>
 #include <unistd.h>
 
+#include "tools/lib/command.h"
 #include "tools/topology/ids.h"
-#include "tools/topology/json.h"
 
 struct report {
 	const struct sl_analyze_request *request;
@@ -62,6 +63,15 @@ static json_t *count_json(uint64_t count, bool known)
 	return known ? json_integer((json_int_t)count) : json_null();
 }
 
+/* Return the learner ids of vertices: [1, 3]. */
+static json_t *ids_json(const uint32_t *vertices, size_t count)
+{
+	json_t *list = json_array();
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(list, json_integer((json_int_t)vertices[i] + 1));
+	return list;
+}
+
 static json_t *bytes_json(const struct sl_figures *f)
 {
 	return f->bytes_most > 0 ? json_pack("{s:f, s:f}", "mean", f->bytes_mean, "max", f->bytes_most)
@@ -90,8 +100,8 @@ static json_t *step_json(const struct report *r, uint32_t step)
 		"mean", 2.0 * f->graph.edges / f->graph.n, "max", (json_int_t)sl_graph_degree_max(&f->graph),
 		"connected", a->components == 1, "components", (json_int_t)a->components, "largest",
 		(json_int_t)a->largest, "kappa", (json_int_t)a->kappa, "tolerance",
-		count_json((uint64_t)a->kappa - 1, a->kappa > 0), "cut", sl_json_ids(a->cut, smallest),
-		"articulation", sl_json_ids(a->cut, a->kappa <= 1 ? a->cut_count : 0), "mu", a->mu, "k",
+		count_json((uint64_t)a->kappa - 1, a->kappa > 0), "cut", ids_json(a->cut, smallest),
+		"articulation", ids_json(a->cut, a->kappa <= 1 ? a->cut_count : 0), "mu", a->mu, "k",
 		count_json(f->k, f->k != UINT64_MAX), "p", (json_int_t)f->request.p, "exact",
 		count_json(a->degree, a->degree > 0), "forest",
 		count_json(2 * (uint64_t)a->depth, a->depth > 0), "forest_vectors", vectors_json(f),
@@ -141,8 +151,9 @@ static int print_steps(struct report *r, struct sl_error *error)
 	}
 	show_progress(steps, steps);
 	if (rc == SL_OK)
-		return sl_json_print(r->rows, stdout, error);
-	json_decref(r->rows);
+		sl_command_print_json(r->rows, JSON_INDENT(2));
+	else
+		json_decref(r->rows);
 	return rc;
 }
 
