@@ -2,7 +2,6 @@
 #include "tools/starling/doctor.h"
 
 #include <limits.h>
-#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -150,7 +149,7 @@ int sl_cmd_doctor(int argc, char **argv)
 	struct sl_error error = {0};
 	int status = 0;
 	sl_option_parse(&usage, argc, argv, &o);
-	if (sodium_init() < 0 || find_config(&o, doctor.config, &error) != SL_OK) {
+	if (find_config(&o, doctor.config, &error) != SL_OK) {
 		fprintf(stderr, "starling doctor: %s\n", error.text);
 		return SL_EXIT_USAGE;
 	}

@@ -137,7 +137,7 @@ int sl_cmd_evidence(int argc, char **argv)
 	struct sl_error error;
 	int status = 0;
 	sl_option_parse(&usage, argc, argv, &o);
-	if (sodium_init() < 0 || (o.roster != NULL && sl_group_load(o.roster, &group, &error) != SL_OK)) {
+	if (o.roster != NULL && sl_group_load(o.roster, &group, &error) != SL_OK) {
 		fprintf(stderr, "starling evidence: %s\n", error.text);
 		return SL_EXIT_USAGE;
 	}

@@ -1,7 +1,6 @@
 /* `starling group admins`: show the admins of a group, make the key of another one, change them. */
 #include <inttypes.h>
 #include <jansson.h>
-#include <sodium.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -223,8 +222,7 @@ int sl_cmd_group_admins(int argc, char **argv)
 	struct admins a = {0};
 	struct sl_error error = {0};
 	sl_option_parse(&usage, argc, argv, &a);
-	int rc = sodium_init() < 0 ? sl_err_set(&error, SL_ERR_CRYPTO, "libsodium does not start")
-				   : sl_group_folder_find(a.of.given_folder, a.folder, &error);
+	int rc = sl_group_folder_find(a.of.given_folder, a.folder, &error);
 	if (rc == SL_OK)
 		rc = a.key ? print_key(&a, &error) : changes(&a) ? change(&a, &error) : list(&a, &error);
 	return sl_command_status(argv[0], rc, &error);

@@ -1,7 +1,6 @@
 /* `starling group rotate`: give the learner of this machine another key. */
 #include <inttypes.h>
 #include <jansson.h>
-#include <sodium.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -217,8 +216,7 @@ int sl_cmd_group_rotate(int argc, char **argv)
 	static struct rotate r;
 	struct sl_error error = {0};
 	sl_option_parse(&usage, argc, argv, &r);
-	int rc = sodium_init() < 0 ? sl_err_set(&error, SL_ERR_CRYPTO, "libsodium does not start")
-				   : rotate(&r, &error);
+	int rc = rotate(&r, &error);
 	sl_join_ask_close(&r.ask);
 	sl_identity_close(&r.present);
 	sl_identity_close(&r.next);

@@ -1,7 +1,6 @@
 /* `starling group update`: get the newest roster for a learner that was away for so long that it has no
  * links. */
 #include <inttypes.h>
-#include <sodium.h>
 #include <stdio.h>
 #include <string.h>
 #include <uv.h>
@@ -127,8 +126,7 @@ int sl_cmd_group_update(int argc, char **argv)
 	static struct update u;
 	struct sl_error error = {0};
 	sl_option_parse(&usage, argc, argv, &u);
-	int rc = sodium_init() < 0 ? sl_err_set(&error, SL_ERR_CRYPTO, "libsodium does not start")
-				   : update(&u, &error);
+	int rc = update(&u, &error);
 	if (rc == SL_OK)
 		printf(u.of.json ? "{\"group\": \"%s\", \"version\": %" PRIu64 ", \"newer\": %s}\n"
 				 : "Group %s: version %" PRIu64 " of the roster%s.\n",

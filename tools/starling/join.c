@@ -293,8 +293,7 @@ int sl_cmd_join(int argc, char **argv)
 	static struct join j;
 	struct sl_error error = {0};
 	sl_option_parse(&usage, argc, argv, &j);
-	int rc = sodium_init() < 0 ? sl_err_set(&error, SL_ERR_CRYPTO, "libsodium does not start")
-				   : join(&j, &error);
+	int rc = join(&j, &error);
 	sl_join_ask_close(&j.ask);
 	sl_identity_close(&j.identity);
 	sodium_memzero(&j.invitation, sizeof j.invitation);

@@ -1,4 +1,5 @@
 /* `starling`: find the command, and run it. */
+#include <sodium.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -85,6 +86,10 @@ int main(int argc, char **argv)
 {
 	char help[] = "--help";
 	sl_command_open(argc, argv);
+	if (sodium_init() < 0) {
+		fputs("starling: libsodium does not start\n", stderr);
+		return SL_EXIT_FAILED;
+	}
 	if (argc > 2 && strcmp(argv[1], "help") == 0) { /* help COMMAND: COMMAND --help */
 		memmove(argv + 1, argv + 2, (size_t)(argc - 2) * sizeof *argv);
 		argv[argc - 1] = help;
