@@ -11,6 +11,7 @@
 #include "tools/lib/option.h"
 #include "tools/starling/group_change.h"
 #include "tools/starling/group_folder.h"
+#include "tools/lib/help_texts.h"
 
 struct admit {
 	struct sl_group_options of;
@@ -23,26 +24,11 @@ static const struct sl_option own[] = {
 	{"refuse", 0, NULL, "do not admit it, and withdraw its invitation", SL_SETS(struct admit, refuse)},
 	{0}};
 
-static const struct sl_usage usage = {
-	.options = own,
-	.common = sl_group_change_options,
-	.arguments = "[NAME]",
-	.argument = offsetof(struct admit, name),
-	.doc = "Admit the learner NAME, which waits to join the group, or admit a member's new key: sign the "
-	       "next version of the roster with the admin key of this machine. Without NAME: list the "
-	       "learners that wait.\v"
-	       "First compare the key with the one that 'starling join' or 'starling group rotate' shows on "
-	       "the other machine, for example by telephone. If they differ, another machine has used the "
-	       "invitation: --refuse it. Once rounds have begun, the learners change one at a time: between "
-	       "two changes a round commits, for which this command waits.\n"
-	       "\n"
-	       "Examples:\n"
-	       "  starling admit\n"
-	       "  starling admit clinic-b\n"
-	       "  starling admit clinic-b --refuse\n"
-	       "\n"
-	       "Exit status: 0 done, 1 a file could not be written or a round must commit first (--no-wait), "
-	       "2 wrong usage, or no such learner waits."};
+static const struct sl_usage usage = {.options = own,
+				      .common = sl_group_change_options,
+				      .arguments = "[NAME]",
+				      .argument = offsetof(struct admit, name),
+				      .doc = SL_HELP_ADMIT};
 
 static json_t *json_of(const struct sl_waiting *w)
 {

@@ -10,6 +10,7 @@
 #include "daemon/runtime/log.h"
 #include "tools/lib/option.h"
 #include "tools/starling/group_folder.h"
+#include "tools/lib/help_texts.h"
 
 #define SYSTEM_CONFIG "/etc/starling/starlingd.yaml"
 
@@ -43,22 +44,11 @@ static void check(struct argp_state *state, const void *options)
 		argp_error(state, "--folder and --config exclude each other");
 }
 
-static const struct sl_usage usage = {
-	.options = own,
-	.arguments = "[FOLDER]",
-	.argument = offsetof(struct options, folder),
-	.check = check,
-	.doc = "Look for what keeps the learner of this machine from taking part: first here, then at each "
-	       "peer of its roster. One line each, with the remedy. Run it as the user of the learner.\v"
-	       "FOLDER is that of the group, as with --folder, or of a learner in a run folder.\n"
-	       "\n"
-	       "Examples:\n"
-	       "  starling doctor\n"
-	       "  starling doctor RUNFOLDER/learner-01\n"
-	       "  starling doctor --config /etc/starling/starlingd.yaml\n"
-	       "\n"
-	       "Exit status: 0 all is well, 1 something fails, 2 wrong usage, or this machine has no "
-	       "learner."};
+static const struct sl_usage usage = {.options = own,
+				      .arguments = "[FOLDER]",
+				      .argument = offsetof(struct options, folder),
+				      .check = check,
+				      .doc = SL_HELP_DOCTOR};
 
 static const char *const words[] = {
 	[SL_DOCTOR_OK] = "ok", [SL_DOCTOR_WARN] = "warn", [SL_DOCTOR_FAIL] = "FAIL"};

@@ -8,6 +8,7 @@
 #include "tools/starling/dp.h"
 #include "tools/starling/python.h"
 #include "tools/starling/topology.h"
+#include "tools/lib/help_texts.h"
 
 /* Noise in clips. Rounds of a training average it; a single release does not. */
 #define POOR 2.0
@@ -90,25 +91,7 @@ static void check(struct argp_state *state, const void *options)
 			     o->delta, hidden, learner ? "learners" : "records");
 }
 
-static const struct sl_usage usage = {
-	.options = own,
-	.check = check,
-	.doc = "Plan a run with differential privacy: the noise that keeps epsilon at delta over all rounds, "
-	       "or the epsilon of a noise, and what it does to the mean. The settings dp, dp_clip, dp_noise, "
-	       "dp_epsilon and dp_delta switch it on; see starling-dp(7).\v"
-	       "A record (or a learner) is clipped to a norm. Each learner adds a share of the noise before "
-	       "its vector is hidden, and the shares of the learners that do not collude suffice. z is the "
-	       "standard deviation of the noise in one parameter, divided by the clip.\n"
-	       "\n"
-	       "Sampling helps only if in each round each record is drawn at random, by itself, with the "
-	       "same probability, batch / records.\n"
-	       "\n"
-	       "Examples:\n"
-	       "  starling dp plan -e 4 -d 1e-5 --rounds 100 --records 60000 --batch 256\n"
-	       "  starling dp plan -z 1.1 -d 1e-5 --rounds 14062 --records 60000 --batch 256\n"
-	       "  starling dp plan -e 1 -d 1e-6 --rounds 1 --unit learner -n 200 -p 20\n"
-	       "\n"
-	       "Exit status: 0 done; 1 failed; 2 bad usage, or a target that no noise meets.\n"};
+static const struct sl_usage usage = {.options = own, .check = check, .doc = SL_HELP_DP_PLAN};
 
 /* ---- the search ---- */
 

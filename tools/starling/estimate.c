@@ -8,6 +8,7 @@
 #include "tools/lib/schedule_graph.h"
 #include "tools/starling/python.h"
 #include "tools/starling/topology.h"
+#include "tools/lib/help_texts.h"
 
 #define LEARNERS_USUAL 10u
 #define LEARNERS_MOST 1000000u
@@ -35,26 +36,11 @@ static const struct sl_option own[] = {
 	{"json", 0, NULL, "print JSON", SL_SETS(struct command, json)},
 	{0}};
 
-static const struct sl_usage usage = {
-	.options = own,
-	.arguments = "NAME[:PARAMETER]|FILE",
-	.missing = "no topology given: NAME[:PARAMETER] or a file",
-	.argument = offsetof(struct command, topology),
-	.doc = "Estimate what a round costs: exchanges, bytes and memory, for each engine and each way of "
-	       "sharing. Up to 2,000 learners the graph itself is analyzed; above that, formulas of its "
-	       "family are used: <= marks a bound, ~ an approximation.\v"
-	       "Topologies are those of `starling topology`; of a topology that changes from step to step, "
-	       "the first step counts.\n"
-	       "MB each is the mean over learners, MB most and MB memory are of the busiest; all MB but "
-	       "memory are sent, signed records included. An exchange is with all neighbours at once; those "
-	       "of forest are steps up and down the tree.\n"
-	       "\n"
-	       "Examples:\n"
-	       "  starling estimate regular:10 -n 100 --floats 1000000\n"
-	       "  starling estimate regular:16 -n 1000000\n"
-	       "  starling estimate walk.txt --json\n"
-	       "\n"
-	       "Exit status: 0 done; 1 failed; 2 bad usage.\n"};
+static const struct sl_usage usage = {.options = own,
+				      .arguments = "NAME[:PARAMETER]|FILE",
+				      .missing = "no topology given: NAME[:PARAMETER] or a file",
+				      .argument = offsetof(struct command, topology),
+				      .doc = SL_HELP_ESTIMATE};
 
 /* ---- the graph ---- */
 

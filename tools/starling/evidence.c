@@ -8,6 +8,7 @@
 #include "daemon/net/identity.h"
 #include "daemon/store/evidence.h"
 #include "tools/lib/option.h"
+#include "tools/lib/help_texts.h"
 
 #define KEY_DIGITS 12u /* of a key, for people */
 
@@ -32,22 +33,11 @@ static void take_file(struct argp_state *state, const char *path, void *options)
 	o->files[o->count++] = path;
 }
 
-static const struct sl_usage usage = {
-	.options = rows,
-	.arguments = "FILE...",
-	.missing = "name an evidence file: evidence-*.json of a state folder",
-	.take = take_file,
-	.doc = "Verify files in which a learner has kept the proof that another one broke the protocol, and "
-	       "say what each of them proves.\v"
-	       "Examples:\n"
-	       "  starling evidence --roster roster.yaml state/evidence-2-*.json\n"
-	       "  starling evidence --json state/evidence-*.json\n"
-	       "\n"
-	       "A file holds the records with their signatures, and the key that they verify under. Only the "
-	       "roster tells whose key that is.\n"
-	       "\n"
-	       "Exit status: 0 every file proves what it says; 1 one does not; 2 wrong usage, or a file "
-	       "cannot be opened.\n"};
+static const struct sl_usage usage = {.options = rows,
+				      .arguments = "FILE...",
+				      .missing = "name an evidence file: evidence-*.json of a state folder",
+				      .take = take_file,
+				      .doc = SL_HELP_EVIDENCE};
 
 /* The result of verifying a file. */
 struct finding {

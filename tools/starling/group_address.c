@@ -6,6 +6,7 @@
 #include "tools/lib/option.h"
 #include "tools/starling/group.h"
 #include "tools/starling/group_change.h"
+#include "tools/lib/help_texts.h"
 
 struct address_command {
 	struct sl_group_options of;
@@ -35,24 +36,12 @@ static void check(struct argp_state *state, const void *options)
 		argp_failure(state, SL_EXIT_USAGE, 0, "no address given; it is HOST:PORT or [IPV6]:PORT");
 }
 
-static const struct sl_usage usage = {
-	.options = sl_group_change_options,
-	.arguments = "NAME ADDRESS",
-	.missing = "no learner given; 'starling group list' shows them",
-	.take = take,
-	.check = check,
-	.doc = "Give the learner NAME another address: sign the next version of the roster with it.\v"
-	       "ADDRESS is HOST:PORT or [IPV6]:PORT, or up to four of them with commas. The learner keeps "
-	       "its id and its key, by which the others know it; no round is lost. Once rounds have begun, "
-	       "the learners change one at a time: between two changes a round commits, for which this "
-	       "command waits.\n"
-	       "\n"
-	       "Examples:\n"
-	       "  starling group address clinic-c clinic-c.example.org:7400\n"
-	       "  starling group address clinic-c 10.0.0.3:7400,[2001:db8::3]:7400\n"
-	       "\n"
-	       "Exit status: 0 done, 1 a file could not be written or a round has not committed, 2 wrong "
-	       "usage, or there is no such learner."};
+static const struct sl_usage usage = {.options = sl_group_change_options,
+				      .arguments = "NAME ADDRESS",
+				      .missing = "no learner given; 'starling group list' shows them",
+				      .take = take,
+				      .check = check,
+				      .doc = SL_HELP_GROUP_ADDRESS};
 
 static int change(struct address_command *command, struct sl_group_change *c, struct sl_error *error)
 {

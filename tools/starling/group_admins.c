@@ -8,6 +8,7 @@
 #include "tools/lib/option.h"
 #include "tools/starling/group.h"
 #include "tools/starling/group_change.h"
+#include "tools/lib/help_texts.h"
 
 struct admins {
 	struct sl_group_options of;
@@ -66,22 +67,7 @@ static void check(struct argp_state *state, const void *options)
 }
 
 static const struct sl_usage usage = {
-	.options = own,
-	.common = sl_group_change_options,
-	.check = check,
-	.doc = "Show or change the admins of the group and how many of them must sign a change.\v"
-	       "A group begins with one admin, on the machine on which it was created. To become an admin, "
-	       "another learner's machine makes an admin key with --key, and a present admin adds it. When "
-	       "several admins must sign, a change by one admin is a proposal, which the others sign: "
-	       "starling group sign.\n"
-	       "\n"
-	       "Examples:\n"
-	       "  starling group admins\n"
-	       "  starling group admins --key                      (on the machine of the new admin)\n"
-	       "  starling group admins --add admin:9f86d0... --add admin:60303a... --required 2\n"
-	       "\n"
-	       "Exit status: 0 done, 1 a file could not be written or a round has not committed, 2 wrong "
-	       "usage, or admins that a group cannot have."};
+	.options = own, .common = sl_group_change_options, .check = check, .doc = SL_HELP_GROUP_ADMINS};
 
 /* ---- showing ---- */
 

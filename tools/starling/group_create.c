@@ -12,6 +12,7 @@
 #include "tools/lib/option.h"
 #include "tools/starling/group.h"
 #include "tools/starling/group_folder.h"
+#include "tools/lib/help_texts.h"
 
 #define START_USUAL 3u
 #define EXPIRES_S 86400u
@@ -83,27 +84,12 @@ static void check(struct argp_state *state, const void *options)
 			     "--address HOST:PORT is required: where the other learners reach this machine");
 }
 
-static const struct sl_usage usage = {
-	.options = own,
-	.arguments = "NAME",
-	.missing = "no name of the group given",
-	.argument = offsetof(struct create, name),
-	.check = check,
-	.doc = "Make the group NAME and its first learner on this machine, and print an invitation for "
-	       "another "
-	       "machine.\v"
-	       "The folder of the group gets the admin key (admin.key), the learner's identity, the signed "
-	       "roster and "
-	       "the configuration. Rounds begin when --members learners are in the group. Keep admin.key: "
-	       "without "
-	       "it, the group can no longer change.\n"
-	       "\n"
-	       "Examples:\n"
-	       "  starling group create ward --address clinic-a.example.org:7400\n"
-	       "  starling group create lab --address 10.0.0.1:7400 --auto-admit 9\n"
-	       "\n"
-	       "Exit status: 0 done, 1 a file could not be written, 2 wrong usage, or there is such a "
-	       "group."};
+static const struct sl_usage usage = {.options = own,
+				      .arguments = "NAME",
+				      .missing = "no name of the group given",
+				      .argument = offsetof(struct create, name),
+				      .check = check,
+				      .doc = SL_HELP_GROUP_CREATE};
 
 /* ---- making it ---- */
 

@@ -13,6 +13,7 @@
 #include "tools/lib/option.h"
 #include "tools/starling/group.h"
 #include "tools/starling/group_folder.h"
+#include "tools/lib/help_texts.h"
 
 #define EXPIRES_S 86400u
 #define EXPIRES_S_MAX (366u * 86400u)
@@ -46,19 +47,7 @@ static const struct sl_option own[] = {
 	{0}};
 
 static const struct sl_usage usage = {
-	.options = own,
-	.common = sl_group_options,
-	.doc = "Print an invitation to the group: one line, for 'starling join' on another machine.\v"
-	       "The line holds a secret. Send it on a way that only its receiver reads. The learner of this "
-	       "machine must be running when the invitation is used.\n"
-	       "\n"
-	       "Examples:\n"
-	       "  starling group invite\n"
-	       "  starling group invite --expires 2h --uses 20 --auto-admit\n"
-	       "  starling group invite --withdraw\n"
-	       "\n"
-	       "Exit status: 0 done, 1 a file could not be written, 2 wrong usage, or this machine has no "
-	       "admin key."};
+	.options = own, .common = sl_group_options, .doc = SL_HELP_GROUP_INVITE};
 
 int sl_group_invite_duration(const char *text, uint64_t *seconds, struct sl_error *error)
 {

@@ -9,30 +9,16 @@
 #include "tools/lib/option.h"
 #include "tools/starling/group.h"
 #include "tools/starling/group_folder.h"
+#include "tools/lib/help_texts.h"
 
 struct list {
 	struct sl_group_options of;
 	char folder[PATH_MAX];
 };
 
-static const struct sl_usage list_usage = {
-	.options = sl_group_options,
-	.doc = "Show the settings and the learners of the group, and on the admin's machine those that wait "
-	       "for 'starling "
-	       "admit'.\v"
-	       "Examples:\n"
-	       "  starling group list\n"
-	       "  starling group list --json\n"
-	       "\n"
-	       "Exit status: 0 done, 2 wrong usage, or this machine has no group."};
+static const struct sl_usage list_usage = {.options = sl_group_options, .doc = SL_HELP_GROUP_LIST};
 
-static const struct sl_usage export_usage = {
-	.options = sl_group_options,
-	.doc = "Print the signed roster of the group: the file roster.yaml. It holds no secret.\v"
-	       "Examples:\n"
-	       "  starling group export >roster.yaml\n"
-	       "\n"
-	       "Exit status: 0 done, 2 wrong usage, or this machine has no group."};
+static const struct sl_usage export_usage = {.options = sl_group_options, .doc = SL_HELP_GROUP_EXPORT};
 
 static json_t *json_member(const char *name, const char *address, const uint8_t *pin)
 {

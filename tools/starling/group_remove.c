@@ -7,27 +7,18 @@
 #include "tools/lib/option.h"
 #include "tools/starling/group.h"
 #include "tools/starling/group_change.h"
+#include "tools/lib/help_texts.h"
 
 struct remove_command {
 	struct sl_group_options of;
 	const char *name;
 };
 
-static const struct sl_usage usage = {
-	.options = sl_group_change_options,
-	.arguments = "NAME",
-	.missing = "no learner given; 'starling group list' shows them",
-	.argument = offsetof(struct remove_command, name),
-	.doc = "Remove the learner NAME from the group: sign the next version of the roster without it.\v"
-	       "The others go on without it after the present round. It ends when it receives the new "
-	       "roster. Its id is not used again. Once rounds have begun, the learners change one at a time: "
-	       "between two changes a round commits, for which this command waits.\n"
-	       "\n"
-	       "Examples:\n"
-	       "  starling group remove clinic-c\n"
-	       "\n"
-	       "Exit status: 0 done, 1 a file could not be written or a round has not committed, 2 wrong "
-	       "usage, or there is no such learner."};
+static const struct sl_usage usage = {.options = sl_group_change_options,
+				      .arguments = "NAME",
+				      .missing = "no learner given; 'starling group list' shows them",
+				      .argument = offsetof(struct remove_command, name),
+				      .doc = SL_HELP_GROUP_REMOVE};
 
 /* Return the index of the learner to remove. */
 static int find(const struct remove_command *command, const struct sl_group_change *change,

@@ -12,6 +12,7 @@
 #include "tools/starling/group_change.h"
 #include "tools/starling/group_folder.h"
 #include "tools/starling/join_ask.h"
+#include "tools/lib/help_texts.h"
 
 struct rotate {
 	struct sl_group_options of;
@@ -34,19 +35,7 @@ static const struct sl_option own_options[] = {
 	{0}};
 
 static const struct sl_usage usage = {
-	.options = own_options,
-	.common = sl_group_options,
-	.doc = "Give the learner of this machine another key: make it, prove it with the present one, and "
-	       "wait until the admin admits it.\v"
-	       "The learner uses its present key until the roster has the new one, which it takes up between "
-	       "two rounds: it misses none. The command may be ended and run again at any time.\n"
-	       "\n"
-	       "Examples:\n"
-	       "  starling group rotate\n"
-	       "  starling group rotate --address clinic-a.example.org:7400\n"
-	       "\n"
-	       "Exit status: 0 the roster has the new key, 1 the admin's machine cannot be reached or has "
-	       "not admitted it in time, 2 wrong usage, or a key that cannot be used."};
+	.options = own_options, .common = sl_group_options, .doc = SL_HELP_GROUP_ROTATE};
 
 /* Load both keys; make the next one if there is none. */
 static int open_keys(struct rotate *r, struct sl_error *error)

@@ -8,6 +8,7 @@
 #include "tools/lib/option.h"
 #include "tools/starling/group.h"
 #include "tools/starling/group_change.h"
+#include "tools/lib/help_texts.h"
 
 struct set_command {
 	struct sl_group_options of;
@@ -31,26 +32,12 @@ static void check(struct argp_state *state, const void *options)
 			     command->words[command->count - 1]);
 }
 
-static const struct sl_usage usage = {
-	.options = sl_group_options,
-	.arguments = "KEY VALUE [KEY VALUE]...",
-	.missing = "no setting given; 'starlingd --settings' lists them",
-	.take = take,
-	.check = check,
-	.doc = "Change settings that all learners share: write the next version of the roster with them.\v"
-	       "A learner takes the new roster between two rounds, or after 30 s within one, and restarts by "
-	       "itself; learners with different settings are in no round together. A larger 'tolerance', and "
-	       "'forgetful: yes', promise more as soon as all learners have taken it. A signed roster is "
-	       "signed and spreads by itself. A plain one is written anew, without comments; copy it to each "
-	       "learner and run "
-	       "'starling reload' there.\n"
-	       "\n"
-	       "Examples:\n"
-	       "  starling group set quorum 3\n"
-	       "  starling group set rounds 200 straggler_timeout 120\n"
-	       "\n"
-	       "Exit status: 0 done, 1 a file could not be written, 2 wrong usage, or no such setting or "
-	       "value."};
+static const struct sl_usage usage = {.options = sl_group_options,
+				      .arguments = "KEY VALUE [KEY VALUE]...",
+				      .missing = "no setting given; 'starlingd --settings' lists them",
+				      .take = take,
+				      .check = check,
+				      .doc = SL_HELP_GROUP_SET};
 
 /* Read the folder. Nothing is waited for: members stay the same (GROUP.md §12.1 Roster changes). */
 static int begin(const struct set_command *command, struct sl_group_change *change, struct sl_error *error)

@@ -11,6 +11,7 @@
 #include "tools/lib/option.h"
 #include "tools/starling/group.h"
 #include "tools/starling/group_change.h"
+#include "tools/lib/help_texts.h"
 
 struct sign {
 	struct sl_group_options of;
@@ -21,22 +22,12 @@ struct sign {
 static const struct sl_option own[] = {
 	{"yes", 'y', NULL, "sign without a question", SL_SETS(struct sign, yes)}, {0}};
 
-static const struct sl_usage usage = {
-	.options = own,
-	.common = sl_group_change_options,
-	.arguments = "FILE",
-	.missing = "name the proposal: the file that another admin has sent",
-	.argument = offsetof(struct sign, file),
-	.doc = "Show all that the proposal FILE of another admin changes in the roster, and sign it with the "
-	       "admin key of this machine.\v"
-	       "After the last signature, the learner of this machine takes the new roster and passes it on. "
-	       "Before that, the command says which file to send to the next admin.\n"
-	       "\n"
-	       "Examples:\n"
-	       "  starling group sign proposal.yaml\n"
-	       "\n"
-	       "Exit status: 0 signed, 1 a file could not be written or a round has not committed, 2 wrong "
-	       "usage, or a proposal that cannot be signed."};
+static const struct sl_usage usage = {.options = own,
+				      .common = sl_group_change_options,
+				      .arguments = "FILE",
+				      .missing = "name the proposal: the file that another admin has sent",
+				      .argument = offsetof(struct sign, file),
+				      .doc = SL_HELP_GROUP_SIGN};
 
 /* Return true if the user agrees. */
 static bool agrees(const struct sign *s)

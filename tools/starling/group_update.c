@@ -10,6 +10,7 @@
 #include "tools/starling/group.h"
 #include "tools/starling/group_change.h"
 #include "tools/starling/join_ask.h"
+#include "tools/lib/help_texts.h"
 
 #define RESTART_S 10 /* until a member that starts again should answer */
 
@@ -28,18 +29,7 @@ static const struct sl_option own_options[] = {
 	{0}};
 
 static const struct sl_usage usage = {
-	.options = own_options,
-	.common = sl_group_options,
-	.doc = "Get the newest roster of the group from a member.\v"
-	       "Learners pass newer rosters on over their links. A learner that was away while all others "
-	       "got other keys or addresses has no link; with this command it asks them.\n"
-	       "\n"
-	       "Examples:\n"
-	       "  starling group update\n"
-	       "  starling group update --address clinic-a.example.org:7400\n"
-	       "\n"
-	       "Exit status: 0 the roster is the newest of a member that answers, 1 none answers, 2 wrong "
-	       "usage, or this learner was removed."};
+	.options = own_options, .common = sl_group_options, .doc = SL_HELP_GROUP_UPDATE};
 
 static uint64_t now_ms(void)
 {

@@ -14,6 +14,7 @@
 #include "tools/starling/group_folder.h"
 #include "tools/starling/join_ask.h"
 #include "tools/starling/try_listen.h"
+#include "tools/lib/help_texts.h"
 
 #define PORT "7400"
 #define LISTEN "listen=" /* this setting of the machine */
@@ -68,18 +69,7 @@ static const struct sl_usage usage = {
 	.missing = "give the invitation: the line that 'starling group create' or 'starling group invite' "
 		   "printed",
 	.argument = offsetof(struct join, text),
-	.doc = "Become a learner of a group: make the key of this machine, prove that it was invited, and "
-	       "wait until the admin admits it.\v"
-	       "INVITATION is the line that the admin sends you. With - it is read from standard input, "
-	       "where other users of this machine do not see it. The command may be ended and run again at "
-	       "any time.\n"
-	       "\n"
-	       "Examples:\n"
-	       "  starling join starling1-BHdhcmQ...\n"
-	       "  starling join - --name clinic-b --address clinic-b.example.org:7400\n"
-	       "\n"
-	       "Exit status: 0 admitted, 1 the inviting machine cannot be reached or has not admitted it in "
-	       "time, 2 wrong usage, or an invitation that cannot be used."};
+	.doc = SL_HELP_JOIN};
 
 /* ---- what is needed before the first question ---- */
 

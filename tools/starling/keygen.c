@@ -8,6 +8,7 @@
 #include "common/config/roster.h"
 #include "daemon/net/identity.h"
 #include "tools/lib/option.h"
+#include "tools/lib/help_texts.h"
 
 #define MEMBER_FILE "member.yaml"
 #define FOLDER_BYTES 1024
@@ -37,17 +38,7 @@ static void check(struct argp_state *state, const void *options)
 		argp_failure(state, SL_EXIT_USAGE, 0, "--dir: not a usable path");
 }
 
-static const struct sl_usage usage = {
-	.options = own,
-	.check = check,
-	.doc = "Make the identity of a learner (a secret key and its certificate) and print its roster line, "
-	       "which holds no secret.\v"
-	       "Examples:\n"
-	       "  starling keygen --id 3 --name c --address 10.0.0.3:7400 >> roster.yaml\n"
-	       "  starling keygen --show --dir identity\n"
-	       "\n"
-	       "key.pem in DIR is the secret key, mode 0600: keep it on this machine. Give the printed line "
-	       "to every learner; all learners use the same roster.\n"};
+static const struct sl_usage usage = {.options = own, .check = check, .doc = SL_HELP_KEYGEN};
 
 static int fail(const struct sl_error *error)
 {

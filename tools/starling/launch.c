@@ -6,6 +6,7 @@
 #include "tools/launch/launch.h"
 #include "tools/lib/option.h"
 #include "tools/starling/run_options.h"
+#include "tools/lib/help_texts.h"
 
 #define STEP_SECONDS 30.0
 
@@ -79,36 +80,12 @@ static void take_command(struct argp_state *state, const char *argument, void *o
 	state->next = state->argc;
 }
 
-static const struct sl_usage usage = {
-	.options = own,
-	.common = sl_run_options,
-	.arguments = "[-- COMMAND [ARGUMENT...]]",
-	.take = take_command,
-	.check = check,
-	.doc = "Run N daemons on this machine: identities, roster and logs in a run "
-	       "folder; play the topology schedule to them and print a line per round. Nothing is left "
-	       "running at the end. With a COMMAND, run it once for each learner, as its trainer.\v"
-	       "Examples:\n"
-	       "  starling launch\n"
-	       "  starling launch -n 12 --rounds 20 --topology geometric:0.5 --verify\n"
-	       "  starling launch --topology walk.txt --set partition=by_label\n"
-	       "  starling launch --verify --chaos 10\n"
-	       "  starling launch -n 10 --rounds 20 --verify --chaos 10 --lose 1\n"
-	       "  starling launch --resume run-20261122-015350\n"
-	       "  starling launch --web -n 20\n"
-	       "  starling launch --json >summary.json\n"
-	       "  starling launch --http 9464\n"
-	       "  starling launch -n 4 -- python3 train.py\n"
-	       "\n"
-	       "A learner that dies is started again: at once, then after 0.25 s doubling to 5 s. Ten "
-	       "deaths within a minute, or three in a row before it was up, end the run.\n"
-	       "\n"
-	       "In the last column, \"same\" says that all learners committed the same model, "
-	       "which is the exact mean by construction; \"exact\" that --verify has "
-	       "recomputed it from the models; \"NOT EXACT\" that it differs.\n"
-	       "\n"
-	       "Exit status: 0 every round committed, and the same or exact; 1 failed or not "
-	       "exact; 2 bad input; 130 interrupted. See also: starling topology --help\n"};
+static const struct sl_usage usage = {.options = own,
+				      .common = sl_run_options,
+				      .arguments = "[-- COMMAND [ARGUMENT...]]",
+				      .take = take_command,
+				      .check = check,
+				      .doc = SL_HELP_LAUNCH};
 
 static int run(const struct sl_launch_options *o)
 {

@@ -4,6 +4,7 @@
 
 #include "tools/starling/run_options.h"
 #include "tools/starling/simulate_run.h"
+#include "tools/lib/help_texts.h"
 
 static void take_coordinates(struct argp_state *state, const char *text, void *options)
 {
@@ -38,23 +39,7 @@ static const struct sl_option own[] = {
 	 .take = take_coordinates},
 	{0}};
 
-static const struct sl_usage usage = {
-	.options = own,
-	.common = sl_run_options,
-	.doc = "Run the learners of `starling launch` in this process: the same training and rounds, without "
-	       "network, signatures and disk.\v"
-	       "The same options give the same models, bit for bit; those of launch differ by training "
-	       "noise. --seed also decides the randomness of the shares.\n"
-	       "\n"
-	       "Examples:\n"
-	       "  starling simulate -n 100 --topology neighbours:40\n"
-	       "  starling simulate -n 20 --set trainer=noise --set noise_parameters=1000000\n"
-	       "  starling simulate --topology walk.txt --data mnist --verify --csv rounds.csv\n"
-	       "\n"
-	       "The columns are those of launch; \"aggreg. s\" is processor time of all learners together.\n"
-	       "\n"
-	       "Exit status: 0 every round committed, and the same or exact; 1 failed or not exact; 2 bad "
-	       "input; 130 interrupted. See also: starling launch --help\n"};
+static const struct sl_usage usage = {.options = own, .common = sl_run_options, .doc = SL_HELP_SIMULATE};
 
 static int run(const struct sl_simulation_options *o)
 {

@@ -5,6 +5,7 @@
 #include "tools/starling/python.h"
 #include "tools/starling/topology.h"
 #include "tools/topology/analyze.h"
+#include "tools/lib/help_texts.h"
 
 struct options {
 	struct sl_topology_options common;
@@ -37,21 +38,8 @@ static const struct sl_option own[] = {
 	{"json", 0, NULL, "print a JSON array, with all lists in full", SL_SETS(struct options, common.json)},
 	{0}};
 
-static const struct sl_usage usage = {
-	SL_TOPOLOGY_USAGE("NAME[:PARAMETER]|FILE"), .options = own,
-	.doc = "Analyze each step of a schedule: how many colluding learners it tolerates, and what mixing "
-	       "on it costs. \"-\" reads a schedule from standard input.\v"
-	       "Examples:\n"
-	       "  starling topology analyze ring -n 10\n"
-	       "  starling topology analyze neighbours:20 -n 100 --modulus 1020431\n"
-	       "  starling topology analyze walk.txt --tolerance 2 --json\n"
-	       "\n"
-	       "kappa is the vertex connectivity: the least number of learners without which the others are "
-	       "not connected. c = kappa - 1 learners may collude and learn no more than the mean. mu is the "
-	       "largest modulus of an eigenvalue below 1 of the mixing matrix. K, exact and forest are the "
-	       "exchanges of the engines metropolis, exact and forest; - stands where an engine cannot run. "
-	       "MB to send: what a learner sends in a round of the default engine (mixing: exact), in the "
-	       "mean and at most.\n"};
+static const struct sl_usage usage = {SL_TOPOLOGY_USAGE("NAME[:PARAMETER]|FILE"), .options = own,
+				      .doc = SL_HELP_TOPOLOGY_ANALYZE};
 
 /* Run this command with --json, and print a table of it. */
 static int show_table(uint32_t tolerance, int argc, char **argv)

@@ -6,6 +6,7 @@
 
 #include "tools/starling/python.h"
 #include "tools/starling/topology.h"
+#include "tools/lib/help_texts.h"
 
 #define TOLERANCE_MOST 4
 
@@ -42,25 +43,8 @@ static const struct sl_option own[] = {
 	 SL_SETS(struct options, common.json)},
 	{0}};
 
-static const struct sl_usage usage = {
-	SL_TOPOLOGY_USAGE("NAME[:PARAMETER]|FILE"), .options = own, .check = check,
-	.doc = "Report what learners that pool all they see learn about the models of the others: exactly "
-	       "which sums, step by step, if each step is played as it is. \"-\" reads the schedule from "
-	       "standard input.\v"
-	       "Without the coalition, the other learners fall into groups that reach each other only "
-	       "through it. The coalition learns the sum of the models of each group, and nothing else. One "
-	       "group reveals no more than the mean, which every participant gets; a group of one learner "
-	       "reveals its model. If no model changed between the steps, the sums of all steps could be "
-	       "combined; training changes them. Learners that are not connected to the majority do not take "
-	       "part.\n"
-	       "\n"
-	       "Examples:\n"
-	       "  starling topology audit walk.txt --coalition 3,5\n"
-	       "  starling topology audit walk.txt\n"
-	       "  starling topology audit grid -n 25 --tolerance 2\n"
-	       "\n"
-	       "Exit status: 0 no coalition in question learns more than the mean; 3 one does; 1 failed; 2 "
-	       "bad input.\n"};
+static const struct sl_usage usage = {SL_TOPOLOGY_USAGE("NAME[:PARAMETER]|FILE"), .options = own,
+				      .check = check, .doc = SL_HELP_TOPOLOGY_AUDIT};
 
 /* Make the schedule the standard input of the program that follows this one. */
 static int hand_over(const struct sl_schedule *schedule, struct sl_error *error)

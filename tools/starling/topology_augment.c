@@ -3,6 +3,7 @@
 
 #include "tools/starling/topology.h"
 #include "tools/topology/augment.h"
+#include "tools/lib/help_texts.h"
 
 #define STEPS_SAID 12u /* steps with new links that are printed; JSON has them all */
 #define LINKS_SAID 8u  /* links of a step that are printed */
@@ -16,20 +17,8 @@ static const struct sl_option own[] = {
 	 SL_SETS(struct sl_topology_options, json)},
 	{0}};
 
-static const struct sl_usage usage = {
-	SL_TOPOLOGY_USAGE("NAME[:PARAMETER]|FILE"), .options = own, .check = sl_topology_check_output,
-	.doc = "Add links to a schedule until every step tolerates C colluding learners: until the others "
-	       "stay connected without any C of them.\v"
-	       "A step that tolerates C is left as it is. For C of 0 and 1 no smaller set of links would do; "
-	       "for larger C none of the added links can be left out. The added links are printed on "
-	       "standard error. \"-\" reads the schedule from standard input. Comments of a schedule are not "
-	       "kept.\n"
-	       "\n"
-	       "Examples:\n"
-	       "  starling topology augment walk.txt -o safe.txt\n"
-	       "  starling topology augment star -n 10 | starling topology analyze -\n"
-	       "\n"
-	       "Exit status: 0 done, whether or not links were added; 1 failed; 2 bad input.\n"};
+static const struct sl_usage usage = {SL_TOPOLOGY_USAGE("NAME[:PARAMETER]|FILE"), .options = own,
+				      .check = sl_topology_check_output, .doc = SL_HELP_TOPOLOGY_AUGMENT};
 
 /* ---- the added links ---- */
 

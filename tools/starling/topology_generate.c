@@ -1,15 +1,11 @@
 /* `starling topology generate`. */
 #include "tools/starling/topology.h"
+#include "tools/lib/help_texts.h"
 
 static const struct sl_option own[] = {{0}};
 
-static const struct sl_usage usage = {
-	SL_TOPOLOGY_USAGE("NAME[:PARAMETER]"), .options = own,
-	.doc = "Write a topology schedule to standard output.\v"
-	       "Examples:\n"
-	       "  starling topology generate regular:4 -n 10 --steps 20 >moving.txt\n"
-	       "  starling topology generate geometric:0.5 -n 12 --seed 7 >walk.txt\n"
-	       "  starling launch --topology walk.txt\n"};
+static const struct sl_usage usage = {SL_TOPOLOGY_USAGE("NAME[:PARAMETER]"), .options = own,
+				      .doc = SL_HELP_TOPOLOGY_GENERATE};
 
 static int check_name(const char *text, struct sl_error *error)
 {
