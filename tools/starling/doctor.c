@@ -1,4 +1,5 @@
-/* `starling doctor`: find what keeps the learner of this machine from taking part. */
+/* `starling doctor`: its command line, and what starling_control/doctor.py asks this program for: the parts
+ * that need the roster, the key and TLS. */
 #include "tools/starling/doctor.h"
 
 #include <limits.h>
@@ -7,15 +8,17 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/runtime/log.h"
+#include "daemon/net/listen.h"
+#include "daemon/runtime/vector_memory.h"
 #include "tools/lib/option.h"
 #include "tools/starling/group_folder.h"
+#include "tools/starling/python.h"
 #include "tools/lib/help_texts.h"
 
 #define SYSTEM_CONFIG "/etc/starling/starlingd.yaml"
 
 struct options {
-	const char *folder, *config;
+	const char *folder, *config, *part; /* part: for the Python program */
 	bool json;
 };
 
@@ -35,6 +38,7 @@ static const struct sl_option own[] = {
 	 SL_SETS(struct options, config)},
 	{"control", 0, "SOCKET", NULL, .take = refuse_control},
 	{"json", 0, NULL, "print the result as JSON", SL_SETS(struct options, json)},
+	{"part", 0, "NAME", NULL, SL_SETS(struct options, part)},
 	{0}};
 
 static void check(struct argp_state *state, const void *options)
@@ -50,29 +54,18 @@ static const struct sl_usage usage = {.options = own,
 				      .check = check,
 				      .doc = SL_HELP_DOCTOR};
 
-static const char *const words[] = {
-	[SL_DOCTOR_OK] = "ok", [SL_DOCTOR_WARN] = "warn", [SL_DOCTOR_FAIL] = "FAIL"};
-
-/* Print the findings from number `first` on. */
-static void print_text(const struct sl_doctor *doctor, size_t first)
+/* Return the settings that the checks of this machine in Python need. */
+static json_t *facts_of(const struct sl_doctor *d)
 {
-	for (size_t i = first; i < doctor->count; i++) {
-		const struct sl_doctor_finding *f = &doctor->findings[i];
-		printf("%-4s  %s: %s%s%s\n", words[f->level], f->about, f->text,
-		       f->remedy[0] != '\0' ? "; " : "", f->remedy);
-	}
-}
-
-static void print_json(const struct sl_doctor *doctor)
-{
-	json_t *array = json_array();
-	for (size_t i = 0; i < doctor->count; i++) {
-		const struct sl_doctor_finding *f = &doctor->findings[i];
-		json_array_append_new(array,
-				      json_pack("{s:s, s:s, s:s, s:s}", "result", words[f->level], "about",
-						f->about, "text", f->text, "remedy", f->remedy));
-	}
-	sl_command_print_json(array, 0);
+	const struct sl_settings *s = &d->settings;
+	char address[SL_ADDRESS_BYTES] = "";
+	bool mdns = s->discover != SL_DISCOVER_NONE;
+	bool all = d->self >= 0 &&
+		   sl_listen_choose(s->listen, d->group.roster.members[d->self].address, mdns, address);
+	return json_pack("{s:s, s:s, s:s, s:b, s:s?, s:b, s:I, s:I}", "config", d->config, "state", s->state,
+			 "control", s->control, "mdns", (int)mdns, "listen", d->self >= 0 ? address : NULL,
+			 "all_addresses", (int)all, "learners", (json_int_t)d->group.roster.size,
+			 "paged_bytes", (json_int_t)SL_VECTOR_MEMORY_PAGED);
 }
 
 /* Return true if `folder`, which may be NULL, has this entry; write its path. */
@@ -106,30 +99,33 @@ static int find_config(const struct options *o, char config[static PATH_MAX + 32
 	return rc;
 }
 
-/* Look at this machine, then at the peers. What is found here is printed before the peers have answered.
- * Return false if a name server does not answer. */
-static bool look(struct sl_doctor *doctor, bool json)
-{
-	bool ask = sl_doctor_machine(doctor);
-	size_t shown = json ? 0 : doctor->count;
-	if (!json)
-		print_text(doctor, 0);
-	fflush(stdout);
-	bool done = !ask || sl_doctor_peers(doctor);
-	if (json)
-		print_json(doctor);
-	else
-		print_text(doctor, shown);
-	return done;
-}
-
 static void close_doctor(struct sl_doctor *doctor)
 {
 	if (doctor->has_key)
 		sl_identity_close(&doctor->identity);
 	sl_group_close(&doctor->group);
-	json_decref(doctor->status);
-	free(doctor->findings);
+	json_decref(doctor->findings);
+}
+
+/* Check this machine, print the result of a part, and return true; false: threads still run. */
+static bool print_part(struct sl_doctor *doctor, const char *part)
+{
+	bool good = sl_doctor_machine(doctor), read = doctor->group.roster.size > 0;
+	if (strcmp(part, "peers") == 0)
+		return sl_doctor_peers(doctor);
+	sl_command_print_json(json_pack("{s:O, s:o, s:b}", "findings", doctor->findings, "facts",
+					read ? facts_of(doctor) : json_null(), "good", (int)good),
+			      0);
+	return true;
+}
+
+/* Give the options to the Python program. */
+static int run_python(const struct options *o)
+{
+	const char *words[] = {"starling doctor", o->json ? "1" : "0",
+			       o->folder != NULL ? "--folder" : "--config",
+			       o->folder != NULL ? o->folder : o->config};
+	return sl_python_run("starling_control.__main__", words[3] != NULL ? 4 : 2, (char **)words);
 }
 
 int sl_cmd_doctor(int argc, char **argv)
@@ -137,20 +133,18 @@ int sl_cmd_doctor(int argc, char **argv)
 	static struct sl_doctor doctor; /* large */
 	struct options o = {0};
 	struct sl_error error = {0};
-	int status = 0;
 	sl_option_parse(&usage, argc, argv, &o);
+	if (o.part == NULL)
+		return run_python(&o);
 	if (find_config(&o, doctor.config, &error) != SL_OK) {
 		fprintf(stderr, "starling doctor: %s\n", error.text);
 		return SL_EXIT_USAGE;
 	}
-	bool done = look(&doctor, o.json);
-	for (size_t i = 0; i < doctor.count; i++)
-		if (doctor.findings[i].level == SL_DOCTOR_FAIL)
-			status = SL_EXIT_FAILED;
-	if (!done) {
+	doctor.findings = json_array();
+	if (!print_part(&doctor, o.part)) {
 		fflush(stdout);
-		_exit(status);
+		_exit(0);
 	}
 	close_doctor(&doctor);
-	return status;
+	return 0;
 }

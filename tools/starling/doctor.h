@@ -9,9 +9,9 @@
 
 enum sl_doctor_level { SL_DOCTOR_OK, SL_DOCTOR_WARN, SL_DOCTOR_FAIL };
 
+/* Of a peer. */
 struct sl_doctor_finding {
 	enum sl_doctor_level level;
-	char about[96];
 	char text[512], remedy[512]; /* remedy "": none */
 };
 
@@ -20,15 +20,10 @@ struct sl_doctor {
 	struct sl_settings settings;
 	struct sl_group group;
 	struct sl_identity identity;
-	int self;	/* index in the roster; -1: not there */
-	bool has_key;	/* the identity is loaded */
-	bool bad_clock; /* a finding says so */
-	json_t *status; /* of the running learner; NULL: it does not run, or does not answer */
-	struct sl_doctor_finding *findings;
-	size_t count, room;
+	int self;	  /* index in the roster; -1: not there */
+	bool has_key;	  /* the identity is loaded */
+	json_t *findings; /* objects: result, about, text, remedy */
 };
-
-#define SL_DOCTOR_SET_CLOCK "set the clock, with timedatectl set-ntp true"
 
 /* Add a finding. `remedy` NULL: none is needed. */
 void sl_doctor_add(struct sl_doctor *doctor, enum sl_doctor_level level, const char *about,
@@ -36,8 +31,9 @@ void sl_doctor_add(struct sl_doctor *doctor, enum sl_doctor_level level, const c
 
 /* Check this machine. Return true if configuration, roster and key are good, so that peers can be checked. */
 bool sl_doctor_machine(struct sl_doctor *doctor);
-/* Check address, disk and limits of this machine. The configuration must be valid. */
-void sl_doctor_resources(struct sl_doctor *doctor);
-/* Check all peers at once. Return false if threads still run: the program must end with _exit and free
- * nothing. */
+/* Return the finding as an object. */
+json_t *sl_doctor_json(enum sl_doctor_level level, const char *about, const char *text, const char *remedy);
+/* Check all peers at once, and print what each is found to be: a finding with "done", "address" and
+ * "ahead_s", by which its clock is ahead of that of this machine (null: unknown). Return false if threads
+ * still run: the program must end with _exit and free nothing. */
 bool sl_doctor_peers(struct sl_doctor *doctor);

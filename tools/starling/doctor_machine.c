@@ -1,6 +1,7 @@
 /* `starling doctor`: configuration, roster, key and clock of this machine. */
 #include <inttypes.h>
 #include <openssl/x509.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,15 +9,33 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/base/clean.h"
 #include "common/membership/admin_key.h"
-#include "tools/lib/control_query.h"
 #include "tools/starling/doctor.h"
 
-#define ANSWER_MS 2000
-#define AVAHI_PID "/run/avahi-daemon/pid"
 #define YEAR_FIRST 2025
 #define YEAR_LAST 2100
 #define FILE_AHEAD_S 60 /* that the date of a file may lie ahead, as on a network file system */
+
+json_t *sl_doctor_json(enum sl_doctor_level level, const char *about, const char *text, const char *remedy)
+{
+	static const char *const words[] = {
+		[SL_DOCTOR_OK] = "ok", [SL_DOCTOR_WARN] = "warn", [SL_DOCTOR_FAIL] = "FAIL"};
+	return json_pack("{s:s, s:s, s:s, s:s}", "result", words[level], "about", about, "text", text,
+			 "remedy", remedy != NULL ? remedy : "");
+}
+
+void sl_doctor_add(struct sl_doctor *doctor, enum sl_doctor_level level, const char *about,
+		   const char *remedy, const char *format, ...)
+{
+	char text[512];
+	va_list list;
+	va_start(list, format);
+	vsnprintf(text, sizeof text, format, list);
+	va_end(list);
+	sl_clean_text(text);
+	json_array_append_new(doctor->findings, sl_doctor_json(level, about, text, remedy));
+}
 
 static bool check_files(struct sl_doctor *d)
 {
@@ -110,52 +129,16 @@ static void check_clock(struct sl_doctor *d)
 	char shown[32], before[PATH_MAX + 64] = "";
 	gmtime_r(&now, &parts);
 	strftime(shown, sizeof shown, "%F %H:%M:%S UTC", &parts);
-	d->bad_clock = parts.tm_year + 1900 < YEAR_FIRST || parts.tm_year + 1900 > YEAR_LAST;
+	bool bad = parts.tm_year + 1900 < YEAR_FIRST || parts.tm_year + 1900 > YEAR_LAST;
 	if (stat(d->settings.roster, &st) == 0 && st.st_mtime > now + FILE_AHEAD_S)
 		snprintf(before, sizeof before, ", before the date of %s", d->settings.roster);
 	else if (d->has_key && X509_cmp_time(X509_get0_notBefore(d->identity.certificate), &now) > 0)
 		snprintf(before, sizeof before, ", before the date of the certificate in %s",
 			 d->settings.identity);
-	d->bad_clock = d->bad_clock || before[0] != '\0';
-	sl_doctor_add(d, d->bad_clock ? SL_DOCTOR_FAIL : SL_DOCTOR_OK, "clock",
-		      d->bad_clock ? SL_DOCTOR_SET_CLOCK : NULL, d->bad_clock ? "it shows %s%s" : "%s%s",
-		      shown, before);
-}
-
-/* With discover: mdns, look for a file that avahi-daemon has while it runs. */
-static void check_discovery(struct sl_doctor *d)
-{
-	if (d->settings.discover == SL_DISCOVER_MDNS && access(AVAHI_PID, F_OK) != 0)
-		sl_doctor_add(d, SL_DOCTOR_WARN, "discovery", "apt install avahi-daemon, or start it",
-			      "discover: mdns needs avahi-daemon, and there is no " AVAHI_PID);
-}
-
-/* Ask the learner of this machine for its status. */
-static void ask_learner(struct sl_doctor *d)
-{
-	const char *problem;
-	json_t *reply =
-		sl_control_query(d->settings.control, json_pack("{s:s, s:b}", "op", "status", "peers", 1),
-				 ANSWER_MS, &problem);
-	const char *obstacle = sl_control_query_text(reply, "obstacle");
-	char start[PATH_MAX + 96];
-	snprintf(start, sizeof start, "start it: starlingd --config %s, or its unit", d->config);
-	if (reply == NULL && strcmp(problem, SL_CONTROL_ABSENT) == 0)
-		sl_doctor_add(d, SL_DOCTOR_WARN, "learner", d->self >= 0 ? start : NULL, "it is not running");
-	else if (reply == NULL)
-		sl_doctor_add(d, SL_DOCTOR_WARN, "learner",
-			      "run this command as the user of the learner, and see its log", "%s: %s",
-			      d->settings.control, problem);
-	else if (json_is_true(json_object_get(reply, "forming")) ||
-		 json_is_true(json_object_get(reply, "waiting")))
-		sl_doctor_add(d, SL_DOCTOR_OK, "learner", NULL, "runs; %s",
-			      sl_control_query_text(reply, "error"));
-	else if (obstacle[0] != '\0')
-		sl_doctor_add(d, SL_DOCTOR_WARN, "learner", NULL, "runs, and waits: %s", obstacle);
-	else
-		sl_doctor_add(d, SL_DOCTOR_OK, "learner", NULL, "runs, with %lld links",
-			      sl_control_query_number(reply, "links"));
-	d->status = reply;
+	bad = bad || before[0] != '\0';
+	sl_doctor_add(d, bad ? SL_DOCTOR_FAIL : SL_DOCTOR_OK, "clock",
+		      bad ? "set the clock, with timedatectl set-ntp true" : NULL,
+		      bad ? "it shows %s%s" : "%s%s", shown, before);
 }
 
 bool sl_doctor_machine(struct sl_doctor *d)
@@ -166,8 +149,5 @@ bool sl_doctor_machine(struct sl_doctor *d)
 	bool good = check_key(d);
 	check_secrets(d);
 	check_clock(d);
-	check_discovery(d);
-	ask_learner(d);
-	sl_doctor_resources(d);
 	return good;
 }

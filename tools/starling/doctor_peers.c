@@ -17,7 +17,7 @@
 #define THREADS_MAX 256u
 #define CONNECTION_MS 2500u /* for the addresses of a peer together, each of at most two times */
 #define ALL_S 8		    /* for all peers: the resolver of names sets no limit of its own */
-#define CLOCK_S 300	    /* by which two clocks may differ without a word */
+#define ANSWER_MS 2000
 #define CORRECT_ADDRESS "correct its address in the roster (in a group: starling group address)"
 
 struct peer {
@@ -344,7 +344,11 @@ static void note_links(struct asked *a, const struct sl_doctor *d)
 {
 	size_t i;
 	json_t *one;
-	json_array_foreach(json_object_get(d->status, "peers"), i, one)
+	const char *problem;
+	json_t *status =
+		sl_control_query(d->settings.control, json_pack("{s:s, s:b}", "op", "status", "peers", 1),
+				 ANSWER_MS, &problem);
+	json_array_foreach(json_object_get(status, "peers"), i, one)
 	{
 		int at = sl_roster_find(&d->group.roster, (sl_id)sl_control_query_number(one, "id"));
 		if (at < 0)
@@ -352,6 +356,7 @@ static void note_links(struct asked *a, const struct sl_doctor *d)
 		a->peers[at].has_link = strcmp(sl_control_query_text(one, "link"), "up") == 0;
 		a->peers[at].other_run = json_is_true(json_object_get(one, "other_run"));
 	}
+	json_decref(status);
 }
 
 static void start(struct asked *a)
@@ -361,75 +366,24 @@ static void start(struct asked *a)
 		a->running++;
 }
 
-/* ---- clocks ---- */
-
-static bool is_off(const struct peer *p)
+static json_t *peer_json(const struct sl_member *m, const struct peer *p)
 {
-	return p->has_clock && (p->ahead_s > CLOCK_S || p->ahead_s < -CLOCK_S);
+	char about[96];
+	snprintf(about, sizeof about, "peer %.60s (%" PRIu32 ")", m->name, m->id);
+	json_t *object = sl_doctor_json(p->finding.level, about, p->finding.text, p->finding.remedy);
+	json_object_set_new(object, "done", json_boolean(p->done));
+	json_object_set_new(object, "address", json_string(p->done ? p->address : m->address));
+	json_object_set_new(object, "ahead_s", p->has_clock ? json_integer(p->ahead_s) : json_null());
+	return object;
 }
 
-/* Write a time by which a clock is ahead or behind, such as "31 days behind". */
-static void put_ahead(int64_t ahead_s, char text[static 48])
+static void print(const struct sl_doctor *d, const struct asked *a)
 {
-	uint64_t s = (uint64_t)(ahead_s < 0 ? -ahead_s : ahead_s);
-	uint64_t days = s / 86400;
-	snprintf(text, 48, "%" PRIu64 " %s %s",
-		 days > 730 ? days / 365
-		 : days > 1 ? days
-			    : s,
-		 days > 730 ? "years"
-		 : days > 1 ? "days"
-			    : "s",
-		 ahead_s < 0 ? "behind" : "ahead of");
-}
-
-/* Add one finding if the clock of this machine is the wrong one. */
-static void compare_clocks(struct sl_doctor *d, const struct asked *a)
-{
-	uint32_t known = 0, off = 0;
-	char by[48];
-	const struct peer *last = NULL;
-	for (uint32_t i = 0; i < d->group.roster.size; i++) {
-		const struct peer *p = &a->peers[i];
-		known += p->has_clock;
-		off += is_off(p);
-		last = is_off(p) ? p : last;
-	}
-	if (d->bad_clock || off < 2 || 2 * off <= known)
-		return;
-	put_ahead(-last->ahead_s, by);
-	d->bad_clock = true;
-	sl_doctor_add(d, SL_DOCTOR_FAIL, "clock", SL_DOCTOR_SET_CLOCK,
-		      "it is %s those of %u of the %u peers that answer", by, off, known);
-}
-
-static void report_peer(struct sl_doctor *d, const char *about, const struct sl_member *m,
-			const struct peer *p)
-{
-	const struct sl_doctor_finding *f = &p->finding;
-	char by[48];
-	if (!p->done) {
-		sl_doctor_add(d, SL_DOCTOR_FAIL, about, "does its name resolve? see /etc/resolv.conf",
-			      "%s: not done within %d s", m->address, ALL_S);
-	} else if (f->level == SL_DOCTOR_OK && is_off(p) && !d->bad_clock) {
-		put_ahead(p->ahead_s, by);
-		sl_doctor_add(d, SL_DOCTOR_WARN, about, "set the wrong one, with timedatectl set-ntp true",
-			      "%s: %s; its clock is %s that of this machine", p->address, f->text, by);
-	} else {
-		sl_doctor_add(d, f->level, about, f->remedy, "%s: %s", p->address, f->text);
-	}
-}
-
-static void report(struct sl_doctor *d, const struct asked *a)
-{
-	compare_clocks(d, a);
-	for (uint32_t i = 0; i < d->group.roster.size; i++) {
-		const struct sl_member *m = &d->group.roster.members[i];
-		char about[96];
-		snprintf(about, sizeof about, "peer %.60s (%" PRIu32 ")", m->name, m->id);
+	json_t *array = json_array();
+	for (uint32_t i = 0; i < d->group.roster.size; i++)
 		if ((int)i != d->self)
-			report_peer(d, about, m, &a->peers[i]);
-	}
+			json_array_append_new(array, peer_json(&d->group.roster.members[i], &a->peers[i]));
+	sl_command_print_json(array, 0);
 }
 
 bool sl_doctor_peers(struct sl_doctor *d)
@@ -451,7 +405,7 @@ bool sl_doctor_peers(struct sl_doctor *d)
 	while (a.left > 0 && pthread_cond_timedwait(&a.change, &a.lock, &end) == 0)
 		;
 	bool done = a.left == 0;
-	report(d, &a);
+	print(d, &a);
 	pthread_mutex_unlock(&a.lock);
 	for (uint32_t i = 0; done && i < a.running; i++)
 		pthread_join(a.threads[i], NULL);

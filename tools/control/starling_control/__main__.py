@@ -4,10 +4,11 @@ from __future__ import annotations
 import signal
 import sys
 
-from starling_control import abort, requests, watch
+from starling_control import abort, doctor, requests, watch
 from starling_timeline.command import guard
 
-COMMANDS = {"status": watch.status, "stop": requests.stop, "reload": requests.reload, "backup": requests.backup, "abort": abort.abort}
+COMMANDS = {"status": watch.status, "stop": requests.stop, "reload": requests.reload, "backup": requests.backup, "abort": abort.abort,
+            "doctor": doctor.doctor}
 
 
 def main(arguments: list[str]) -> int:

@@ -1,0 +1,199 @@
+"""`starling doctor`: what it says of this machine and of the peers of its learner.
+
+    the program: configuration, roster, key (--part=machine) --> learner, address, disk, limits: here --> peers (--part=peers) --> clocks: here
+"""
+from __future__ import annotations
+
+import errno
+import json
+import os
+import resource
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from typing import Any, Optional
+
+from starling_control.learners import at_socket, ask, clean, number
+from starling_timeline.values import text, whole
+
+OK, WARN, FAIL = "ok", "warn", "FAIL"
+ANSWER_S = 2
+PEERS_S = 8  # in which the program asks all peers
+AVAHI_PID = "/run/avahi-daemon/pid"
+SYNC_BYTES, SYNC_SLOW_MS = 64 << 10, 100
+FILES_OWN = 64  # descriptors besides those of links
+MEMORY_LEAST = 8 << 20  # secrets of a small model
+CLOCK_S = 300  # by which two clocks may differ without a word
+SET_CLOCK = "set the clock, with timedatectl set-ntp true"
+LISTEN_REMEDIES = {errno.EADDRINUSE: "another program has the port ('ss -ltnp' shows which): end it, or choose another port",
+                   errno.EADDRNOTAVAIL: "set 'listen' to an address of this machine, such as 0.0.0.0:PORT",
+                   errno.EACCES: "choose a port of 1024 or more"}
+
+
+def part(name: str, arguments: list[str]) -> Any:
+    """Return what the program finds; without a learner, it has said so, and ends this one."""
+    done = subprocess.run([os.environ["STARLING_PROGRAM"], "doctor", f"--part={name}", *arguments], stdout=subprocess.PIPE, check=False)
+    if done.returncode != 0:
+        sys.exit(done.returncode)
+    return json.loads(done.stdout)
+
+
+class Doctor:
+    """The findings. `facts`: of the configuration, if that can be read; `status`: of the running learner, if it answers."""
+
+    def __init__(self, arguments: list[str], as_json: bool) -> None:
+        machine = part("machine", arguments)
+        self.findings, self.facts, self.json, self.shown = machine["findings"], machine["facts"], as_json, 0
+        self.status: Optional[dict] = None
+        if self.facts is not None:
+            self.machine()
+        self.show()
+        if machine["good"]:
+            self.peers(part("peers", arguments))
+
+    def add(self, result: str, about: str, said: str, remedy: str = "") -> None:
+        self.findings.append({"result": result, "about": about, "text": clean(said), "remedy": remedy})
+
+    def show(self) -> None:
+        """Print what was not printed yet: what is found here, before the peers have answered."""
+        for one in [] if self.json else self.findings[self.shown:]:
+            print(f"{one['result']:<4}  {one['about']}: {one['text']}{'; ' if one['remedy'] else ''}{one['remedy']}")
+        self.shown = len(self.findings)
+        sys.stdout.flush()
+
+    # ---- this machine ----
+
+    def machine(self) -> None:
+        if self.facts["mdns"] and not os.path.exists(AVAHI_PID):  # it has the file while it runs
+            self.add(WARN, "discovery", f"discover: mdns needs avahi-daemon, and there is no {AVAHI_PID}", "apt install avahi-daemon, or start it")
+        self.learner()
+        if self.facts["listen"] is not None:
+            self.address(self.facts["listen"])
+        self.disk()
+        self.files()
+        self.memory()
+
+    def learner(self) -> None:
+        one = at_socket(self.facts["control"])
+        ask([one], ANSWER_S, op="status", peers=True)
+        self.status, problem = one.reply, one.problem()
+        if one.absent():
+            start = f"start it: starlingd --config {self.facts['config']}, or its unit"
+            self.add(WARN, "learner", "it is not running", start if self.facts["listen"] is not None else "")
+        elif problem:
+            self.add(WARN, "learner", f"{one.shown}: {problem}", "run this command as the user of the learner, and see its log")
+        elif one.reply.get("forming") is True or one.reply.get("waiting") is True:
+            self.add(OK, "learner", f"runs; {text(one.reply, 'error')}")
+        elif text(one.reply, "obstacle"):
+            self.add(WARN, "learner", f"runs, and waits: {text(one.reply, 'obstacle')}")
+        else:
+            self.add(OK, "learner", f"runs, with {number(one.reply, 'links')} links")
+
+    def address(self, listen: str) -> None:
+        host, _, port = listen.rpartition(":")
+        try:
+            found = socket.getaddrinfo(host.strip("[]") or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+            if self.status is None:  # a running learner has the port
+                with socket.socket(found[0], socket.SOCK_STREAM) as one:
+                    one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                    one.bind(found[4])
+                    one.listen(1)
+        except socket.gaierror as failure:
+            self.add(FAIL, "address", f"{listen}: {failure.strerror}", "correct the name, or set 'listen'")
+        except OSError as failure:
+            self.add(FAIL, "address", f"{listen}: {failure.strerror}",
+                     LISTEN_REMEDIES.get(failure.errno, "set 'listen' to an address of this machine"))
+        else:
+            all_addresses = ", all addresses, as that of the roster is not one of this machine" if self.facts["all_addresses"] else ""
+            self.add(OK, "address", f"{listen}{all_addresses}, {'free' if self.status is None else 'held by the running learner'}")
+
+    def disk(self) -> None:
+        folder = self.facts["state"]
+        if not os.path.exists(folder) and os.path.dirname(folder):
+            folder = os.path.dirname(folder)  # the learner makes it
+        try:
+            with tempfile.TemporaryFile(prefix=".doctor-", dir=folder, buffering=0) as file:
+                file.write(bytes(SYNC_BYTES))
+                begun = time.monotonic()
+                os.fsync(file.fileno())
+                ms = 1000 * (time.monotonic() - begun)
+        except OSError as failure:
+            full = failure.errno in (errno.ENOSPC, errno.EDQUOT)
+            self.add(FAIL, "disk", f"{folder}: {failure.strerror}",
+                     "free some space" if full else "give the folder to the user of the learner, and run this command as that user")
+        else:
+            slow = ms > SYNC_SLOW_MS
+            self.add(WARN if slow else OK, "disk", f"{folder}: {ms:.1f} ms to synchronise 64 KiB",
+                     "a round synchronises five times: put 'state' on a faster disk" if slow else "")
+
+    def limit(self, which: int) -> tuple[tuple[int, int], str]:
+        """Return a limit of the running learner, or else of this process, and whose it is."""
+        pid = whole(self.status or {}, "pid")
+        try:
+            return (resource.prlimit(pid, which), "of the learner") if pid else (resource.getrlimit(which), "of this shell")
+        except OSError:
+            return resource.getrlimit(which), "of this shell"
+
+    def files(self) -> None:
+        (_, most), whose = self.limit(resource.RLIMIT_NOFILE)
+        need = self.facts["learners"] + FILES_OWN
+        if most == resource.RLIM_INFINITY:
+            self.add(OK, "open files", f"unlimited ({whose})")
+        elif most >= need:
+            self.add(OK, "open files", f"up to {most} ({whose}), up to {need} needed")
+        else:
+            self.add(FAIL, "open files", f"up to {most} ({whose}), {need} needed for a link to each learner",
+                     "raise it: ulimit -Hn, or LimitNOFILE= of the unit")
+
+    def memory(self) -> None:
+        """About twice the size of the model holds secrets: the trained model and the masked state. Several exchanges take more. Large vectors
+        are in files."""
+        (most, _), whose = self.limit(resource.RLIMIT_MEMLOCK)
+        try:
+            size = os.stat(os.path.join(self.facts["state"], "checkpoints", "latest.safetensors")).st_size
+        except OSError:
+            size = 0
+        need = max(2 * size if size < self.facts["paged_bytes"] else 0, MEMORY_LEAST)
+        said = f"{most / (1 << 20):.1f} MiB ({whose}), about {need / (1 << 20):.1f} MiB needed"
+        if most == resource.RLIM_INFINITY:
+            self.add(OK, "locked memory", f"unlimited ({whose})")
+        elif most >= need:
+            self.add(OK, "locked memory", said)
+        else:
+            self.add(WARN, "locked memory", said, "secrets could be swapped to disk: ulimit -l unlimited, or LimitMEMLOCK=infinity in the unit")
+
+    # ---- peers ----
+
+    def peers(self, peers: list[dict]) -> None:
+        bad_clock = any(one["about"] == "clock" and one["result"] == FAIL for one in self.findings)
+        known = [peer["ahead_s"] for peer in peers if peer["ahead_s"] is not None]
+        off = [s for s in known if abs(s) > CLOCK_S]
+        if not bad_clock and len(off) >= 2 and 2 * len(off) > len(known):  # the clock of this machine is the wrong one
+            bad_clock = True
+            self.add(FAIL, "clock", f"it is {_ahead(-off[-1])} those of {len(off)} of the {len(known)} peers that answer", SET_CLOCK)
+        for peer in peers:
+            result, remedy, said, s = peer["result"], peer["remedy"], f"{peer['address']}: {peer['text']}", peer["ahead_s"]
+            if not peer["done"]:
+                result, remedy = FAIL, "does its name resolve? see /etc/resolv.conf"
+                said = f"{peer['address']}: not done within {PEERS_S} s"
+            elif result == OK and s is not None and abs(s) > CLOCK_S and not bad_clock:
+                result, remedy = WARN, "set the wrong one, with timedatectl set-ntp true"
+                said += f"; its clock is {_ahead(s)} that of this machine"
+            self.add(result, peer["about"], said, remedy)
+
+
+def _ahead(ahead_s: int) -> str:
+    """Return by how much a clock is ahead or behind, such as "31 days behind"."""
+    s, days = abs(ahead_s), abs(ahead_s) // 86400
+    return f"{f'{days // 365} years' if days > 730 else f'{days} days' if days > 1 else f'{s} s'} {'behind' if ahead_s < 0 else 'ahead of'}"
+
+
+def doctor(arguments: list[str]) -> int:
+    """The first argument is 1 for --json, and 0."""
+    found = Doctor(arguments[1:], arguments[0] == "1")
+    found.show()
+    if found.json:
+        print(json.dumps(found.findings, ensure_ascii=False))
+    return 1 if any(one["result"] == FAIL for one in found.findings) else 0
