@@ -121,15 +121,19 @@ static int parse_id(const char *text, sl_id *id, struct sl_error *error)
 	return SL_OK;
 }
 
+bool sl_roster_digits(const char *text, uint8_t *bytes, size_t size)
+{
+	return strlen(text) == 2 * size && text[strspn(text, "0123456789abcdef")] == '\0' &&
+	       sodium_hex2bin(bytes, size, text, 2 * size, NULL, NULL, NULL) == 0;
+}
+
 static int parse_pin(const char *text, uint8_t pin[static SL_HASH_BYTES], struct sl_error *error)
 {
 	const size_t prefix = sizeof PIN_PREFIX - 1;
 	const char *hex = text + prefix;
-	if (strncmp(text, PIN_PREFIX, prefix) != 0 || strlen(hex) != 2 * SL_HASH_BYTES ||
-	    hex[strspn(hex, "0123456789abcdef")] != '\0')
+	if (strncmp(text, PIN_PREFIX, prefix) != 0 || !sl_roster_digits(hex, pin, SL_HASH_BYTES))
 		return sl_err_set(error, SL_ERR_INVALID,
 				  "key must be sha256: and 64 hexadecimal digits in lower case");
-	sodium_hex2bin(pin, SL_HASH_BYTES, hex, 2 * SL_HASH_BYTES, NULL, NULL, NULL);
 	return SL_OK;
 }
 

@@ -64,6 +64,9 @@ int sl_roster_addresses_check(const char *addresses, struct sl_error *error);
 /* Copy one of `addresses`: number `index` modulo their count. Return the count. */
 uint32_t sl_roster_address_at(const char *addresses, uint32_t index, char one[static SL_ADDRESS_BYTES]);
 
+/* Read `text`, 2 * size hexadecimal digits in lower case, into `bytes`; return false if it is none. */
+bool sl_roster_digits(const char *text, uint8_t *bytes, size_t size);
+
 #define SL_PIN_TEXT_BYTES (7 + 2 * SL_HASH_BYTES + 1) /* "sha256:" and lowercase hex */
 /* Write `pin` as "sha256:" and 64 hexadecimal digits. */
 void sl_roster_pin_text(const uint8_t pin[static SL_HASH_BYTES], char text[static SL_PIN_TEXT_BYTES]);

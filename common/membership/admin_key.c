@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/config/roster.h"
+
 #define PREFIX "ed25519:"
 #define LINE_BYTES (sizeof PREFIX - 1 + 2 * crypto_sign_SEEDBYTES + 1) /* with the newline */
 #define PATH_BYTES 1200
@@ -68,7 +70,6 @@ uint8_t *sl_admin_key_load(const char *folder, struct sl_error *error)
 {
 	char path[PATH_BYTES], line[LINE_BYTES + 1] = {0};
 	uint8_t seed[crypto_sign_SEEDBYTES], public_key[SL_KEY_BYTES];
-	size_t bytes = 0;
 	path_of(folder, path);
 	if (sodium_init() < 0) {
 		sl_err_set(error, SL_ERR_CRYPTO, "libsodium does not start");
@@ -82,9 +83,8 @@ uint8_t *sl_admin_key_load(const char *folder, struct sl_error *error)
 	}
 	int rc = read_line(fd, path, line, error);
 	close(fd);
-	if (rc == SL_OK && (sodium_hex2bin(seed, sizeof seed, line + sizeof PREFIX - 1, 2 * sizeof seed, NULL,
-					   &bytes, NULL) != 0 ||
-			    bytes != sizeof seed))
+	line[LINE_BYTES - 1] = '\0';
+	if (rc == SL_OK && !sl_roster_digits(line + sizeof PREFIX - 1, seed, sizeof seed))
 		rc = sl_err_set(error, SL_ERR_FORMAT, "%s: not the key of an admin", path);
 	uint8_t *key = rc == SL_OK ? sodium_malloc(SL_SECRET_KEY_BYTES) : NULL;
 	if (rc == SL_OK && key == NULL)
@@ -112,11 +112,9 @@ void sl_admin_key_text(const uint8_t admin[static SL_KEY_BYTES], char text[stati
 /* The text is not repeated in the error: it might be a secret key. */
 int sl_admin_key_parse(const char *text, uint8_t admin[static SL_KEY_BYTES], struct sl_error *error)
 {
-	size_t prefix = sizeof SL_ADMIN_PREFIX - 1, bytes = 0;
-	if (strlen(text) == SL_ADMIN_TEXT_BYTES - 1 && strncmp(text, SL_ADMIN_PREFIX, prefix) == 0 &&
-	    sodium_hex2bin(admin, SL_KEY_BYTES, text + prefix, (size_t)2 * SL_KEY_BYTES, NULL, &bytes,
-			   NULL) == 0 &&
-	    bytes == SL_KEY_BYTES)
+	size_t prefix = sizeof SL_ADMIN_PREFIX - 1;
+	if (strncmp(text, SL_ADMIN_PREFIX, prefix) == 0 &&
+	    sl_roster_digits(text + prefix, admin, SL_KEY_BYTES))
 		return SL_OK;
 	return sl_err_set(error, SL_ERR_INVALID,
 			  "not the public key of an admin, " SL_ADMIN_PREFIX

@@ -63,17 +63,11 @@ static int visit_head(void *context, const struct sl_yaml_pair *pair, struct sl_
 	return SL_OK;
 }
 
-static bool take_hex(const char *text, uint8_t *bytes, size_t size)
-{
-	return strlen(text) == 2 * size && text[strspn(text, "0123456789abcdef")] == '\0' &&
-	       sodium_hex2bin(bytes, size, text, 2 * size, NULL, NULL, NULL) == 0;
-}
-
 static int visit_admin(void *context, const struct sl_yaml_pair *pair, struct sl_error *error)
 {
 	struct reading *r = context;
 	if (strcmp(pair->key, "key") != 0 ||
-	    !take_hex(pair->value, r->group->admins[r->group->admin_count], SL_KEY_BYTES))
+	    !sl_roster_digits(pair->value, r->group->admins[r->group->admin_count], SL_KEY_BYTES))
 		return fail(r, pair, "an admin is {key: 64 hexadecimal digits in lower case}", error);
 	r->seen |= 1;
 	return SL_OK;
@@ -84,8 +78,8 @@ static int visit_signature(void *context, const struct sl_yaml_pair *pair, struc
 	struct reading *r = context;
 	struct sl_group_signature *s = &r->group->signatures[r->group->signature_count];
 	bool admin = strcmp(pair->key, "admin") == 0, bytes = strcmp(pair->key, "signature") == 0;
-	if ((!admin && !bytes) ||
-	    !take_hex(pair->value, admin ? s->admin : s->bytes, admin ? sizeof s->admin : sizeof s->bytes))
+	if ((!admin && !bytes) || !sl_roster_digits(pair->value, admin ? s->admin : s->bytes,
+						    admin ? sizeof s->admin : sizeof s->bytes))
 		return fail(r, pair,
 			    "a signature is {admin: 64, signature: 128 hexadecimal digits in lower case}",
 			    error);

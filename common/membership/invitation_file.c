@@ -14,7 +14,6 @@
 #include "common/config/yaml.h"
 
 #define NAME_BYTES (sizeof "invitations/" + 2 * SL_INVITATION_ID_BYTES)
-#define SECRET_DIGITS (2 * SL_INVITATION_SECRET_BYTES)
 #define PIN_DIGITS (2 * SL_HASH_BYTES)
 #define KEPT_S 86400u /* after it has expired, so that a learner that comes late is told so */
 #define WAITS 'w'     /* before a key */
@@ -98,13 +97,9 @@ static int visit(void *context, const struct sl_yaml_pair *pair, struct sl_error
 {
 	struct sl_invitation_file *file = context;
 	uint64_t number = 0;
-	size_t got = 0;
 	bool good;
 	if (strcmp(pair->key, "secret") == 0) {
-		good = strlen(pair->value) == SECRET_DIGITS &&
-		       sodium_hex2bin(file->secret, sizeof file->secret, pair->value, SECRET_DIGITS, NULL,
-				      &got, NULL) == 0 &&
-		       got == sizeof file->secret;
+		good = sl_roster_digits(pair->value, file->secret, sizeof file->secret);
 	} else if (strcmp(pair->key, "used_by") == 0) {
 		good = read_pins(pair->value, file);
 	} else if (strcmp(pair->key, "expires") == 0) {
@@ -220,16 +215,13 @@ void sl_invitation_file_sweep(const char *folder)
 {
 	char path[SL_PRIVATE_FILE_PATH_BYTES];
 	uint8_t id[SL_INVITATION_ID_BYTES];
-	size_t bytes;
 	struct sl_waiting *waiting = calloc(SL_WAITING_MAX, sizeof *waiting);
 	struct sl_invitation_file *file = calloc(1, sizeof *file);
 	snprintf(path, sizeof path, "%s/invitations", folder);
 	DIR *all = waiting != NULL && file != NULL ? opendir(path) : NULL;
 	uint32_t count = all != NULL ? sl_waiting_list(folder, waiting) : 0;
 	for (const struct dirent *entry; all != NULL && (entry = readdir(all)) != NULL;)
-		if (strlen(entry->d_name) == 2 * sizeof id &&
-		    sodium_hex2bin(id, sizeof id, entry->d_name, 2 * sizeof id, NULL, &bytes, NULL) == 0 &&
-		    bytes == sizeof id)
+		if (sl_roster_digits(entry->d_name, id, sizeof id))
 			sweep_one(folder, id, waiting, count, file);
 	if (all != NULL)
 		closedir(all);

@@ -35,14 +35,6 @@ int sl_waiting_save(const char *folder, const struct sl_waiting *waiting, struct
 				    : sl_err_set(error, SL_ERR_RANGE, "%s: too long", file);
 }
 
-/* Read hexadecimal digits that fill `to`. */
-static bool read_digits(const char *text, uint8_t *to, size_t size)
-{
-	size_t got = 0;
-	return strlen(text) == 2 * size && sodium_hex2bin(to, size, text, 2 * size, NULL, &got, NULL) == 0 &&
-	       got == size;
-}
-
 static bool take(struct sl_waiting *w, const char *key, const char *value)
 {
 	uint64_t number = 0;
@@ -55,9 +47,9 @@ static bool take(struct sl_waiting *w, const char *key, const char *value)
 		snprintf(w->address, sizeof w->address, "%s", value);
 	} else if (strcmp(key, "key") == 0) {
 		good = strlen(value) == SL_PIN_TEXT_BYTES - 1 &&
-		       read_digits(value + SL_PIN_TEXT_BYTES - 1 - PIN_DIGITS, w->pin, sizeof w->pin);
+		       sl_roster_digits(value + SL_PIN_TEXT_BYTES - 1 - PIN_DIGITS, w->pin, sizeof w->pin);
 	} else if (strcmp(key, "invitation") == 0) {
-		good = read_digits(value, w->invitation, sizeof w->invitation);
+		good = sl_roster_digits(value, w->invitation, sizeof w->invitation);
 	} else if (strcmp(key, "since") == 0) {
 		good = sl_number_parse(value, 0, UINT64_MAX, &w->since);
 	} else if (strcmp(key, "renews") == 0) {
