@@ -11,7 +11,6 @@
 #include "common/compute/state.h"
 #include "common/field/vector.h"
 
-#define LANES 8u
 #define NONE UINT32_MAX
 #define VISIBLE_BITS 13	 /* no warning of a change that is below 2^-13 of the largest value of its tensor */
 #define ZEROED_ROUNDS 3u /* results in a row may have zeros in the place of a tensor */
@@ -59,24 +58,7 @@ void sl_job_model_encode(const struct sl_workspace *workspace, const struct sl_v
 
 /* ---- what the trained model changes ---- */
 
-/* Return the largest |a_l - b_l|; b: NULL, zeros. Independent maxima let the processor compare several at a
- * time. */
-static double float_update(const float *a, const float *b, size_t count)
-{
-	double most[LANES] = {0}, all = 0;
-	size_t l = 0;
-	for (; l + LANES <= count; l += LANES)
-		for (size_t k = 0; k < LANES; k++) {
-			double update = fabs((double)a[l + k] - (b == NULL ? 0 : (double)b[l + k]));
-			most[k] = update > most[k] ? update : most[k];
-		}
-	for (; l < count; l++)
-		most[0] = fmax(most[0], fabs((double)a[l] - (b == NULL ? 0 : (double)b[l])));
-	for (size_t k = 0; k < LANES; k++)
-		all = fmax(all, most[k]);
-	return all;
-}
-
+/* Return the largest |a_l - b_l|; b: NULL, zeros. */
 static double double_update(const double *a, const double *b, size_t count)
 {
 	double most = 0;
@@ -106,7 +88,7 @@ static double change_of(const struct sl_tensor_run *run, const void *model, cons
 	const void *from = base == NULL ? NULL : (const uint8_t *)base + run->offset;
 	switch (run->dtype) {
 	case SL_FLOAT32:
-		return float_update(trained, from, run->count);
+		return sl_encoding_change(trained, from, run->count);
 	case SL_FLOAT64:
 		return double_update(trained, from, run->count);
 	case SL_INT64:

@@ -120,6 +120,8 @@ int sl_encoding_noisy_part(const struct sl_field *field, const struct sl_encodin
 void sl_encoding_rest_part(const struct sl_encoding *encoding, const struct sl_tensors *tensors,
 			   const void *model, const void *base, size_t n, size_t first, size_t count,
 			   void *rest);
+/* Return the largest |a_l - b_l|; b: NULL for zeros. What is no number is left out. */
+double sl_encoding_change(const float *a, const float *b, size_t count);
 /* Add such a vector of n elements to `model`; an element that would be no number stays as it is. */
 void sl_encoding_rest_add(const struct sl_tensors *tensors, void *model, const void *rest, size_t n);
 

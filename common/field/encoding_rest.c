@@ -74,3 +74,8 @@ void sl_encoding_rest_add(const struct sl_tensors *tensors, void *model, const v
 			add_doubles(theta, from, run.count);
 	}
 }
+
+double sl_encoding_change(const float *a, const float *b, size_t count)
+{
+	return sl_kernels()->change(a, b, count);
+}

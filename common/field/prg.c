@@ -36,11 +36,12 @@ void sl_prg_open_source(struct sl_prg *prg, sl_prg_source source, void *context)
 	prg->next = sizeof prg->buffer;
 }
 
-/* Fill the end of the buffer, after the rest of the last filling, which is shorter than a candidate. */
-static void refill(struct sl_prg *prg)
+/* Fill the end of the buffer, after the rest of the last filling, which is shorter than a candidate; `wanted`
+ * bytes are. */
+static void refill(struct sl_prg *prg, size_t wanted)
 {
-	size_t rest = sizeof prg->buffer - prg->next;
-	size_t bytes = prg->filled == 0 ? FIRST_BYTES : sizeof prg->buffer - SL_PRG_CARRY;
+	size_t rest = sizeof prg->buffer - prg->next, all = sizeof prg->buffer - SL_PRG_CARRY;
+	size_t bytes = prg->filled == 0 && wanted < all ? FIRST_BYTES : all;
 	uint8_t *fresh = prg->buffer + sizeof prg->buffer - bytes;
 	memcpy(fresh - rest, prg->buffer + prg->next, rest);
 	prg->next = (size_t)(fresh - rest - prg->buffer);
@@ -57,7 +58,7 @@ void sl_prg_fill(struct sl_prg *prg, const struct sl_field *field, uint64_t *out
 {
 	for (size_t done = 0; done < count;) {
 		if (sizeof prg->buffer - prg->next < field->draw_bytes)
-			refill(prg);
+			refill(prg, (count - done) * field->draw_bytes);
 		size_t held = (sizeof prg->buffer - prg->next) / field->draw_bytes;
 		size_t n = held < count - done ? held : count - done; /* at most as many as can be accepted */
 		done += sl_kernels()->sift(field, prg->buffer + prg->next, n, out + done);

@@ -256,6 +256,28 @@ TEST_EACH_SET_AND_PLAIN(updates)
 	}
 }
 
+/* The largest change, wherever it is; NaN is none. */
+TEST_EACH_SET_AND_PLAIN(change)
+{
+	float a[MOST] = {0}, b[MOST] = {0};
+	uint64_t seed = 17;
+	for (EACH_LENGTH(n)) {
+		double want = 0, size = 0;
+		for (size_t l = 0; l < n; l++) {
+			a[l] = any64(&seed) % 7 == 0 ? NAN : any_value(&seed);
+			b[l] = any_value(&seed);
+		}
+		if (n > 0)
+			a[any64(&seed) % n] = -1e30f; /* no other is as large */
+		for (size_t l = 0; l < n; l++) {
+			want = fmax(want, fabs((double)a[l] - (double)b[l]));
+			size = fmax(size, fabs((double)a[l]));
+		}
+		assert_true(tried->change(a, b, n) == want);
+		assert_true(tried->change(a, NULL, n) == size);
+	}
+}
+
 /* --- vectors --- */
 
 typedef void (*pairwise)(const struct sl_field *field, uint64_t *s, const uint64_t *v, size_t count);

@@ -217,6 +217,7 @@ static uint64_t take(const struct sl_field *field, uint64_t *s, const uint8_t *p
 const struct sl_kernels sl_kernels_avx2 = {
 	.name = "avx2",
 	.encode = sl_plain_encode,
+	.change = sl_plain_change,
 	.decode = sl_plain_decode,
 	.rest = sl_plain_rest,
 	.stream = sl_plain_stream,

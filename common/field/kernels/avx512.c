@@ -37,12 +37,17 @@ static struct shape shape_of(uint32_t bits)
 			      .wide = bits > 57};
 }
 
-/* Return the next eight of `left` elements; no byte beyond them is read. Lanes beyond them are undefined. */
-INLINE __m512i unpack(const struct shape *shape, const uint8_t *packed, size_t left)
+/* Return how many of `count` elements are in vectors that can be loaded whole: no byte beyond the elements is
+ * read. */
+INLINE size_t whole(const struct shape *shape, size_t count)
 {
-	size_t bytes = sl_packed_bytes(left, shape->bits);
-	__m512i v = bytes >= 64 ? _mm512_loadu_si512(packed)
-				: _mm512_maskz_loadu_epi8((UINT64_C(1) << bytes) - 1, packed);
+	size_t bytes = sl_packed_bytes(count, shape->bits);
+	return bytes < 64 ? 0 : ((bytes - 64) / shape->bits + 1) * LANES;
+}
+
+/* Make lanes of the bytes of eight elements. */
+INLINE __m512i lanes_of(const struct shape *shape, __m512i v)
+{
 	__m512i lane = _mm512_srlv_epi64(_mm512_permutexvar_epi8(shape->index, v), shape->shift);
 	if (shape->wide) {
 		__m512i ninth = _mm512_maskz_permutexvar_epi8(NINTH, shape->ninth, v);
@@ -51,15 +56,30 @@ INLINE __m512i unpack(const struct shape *shape, const uint8_t *packed, size_t l
 	return _mm512_and_si512(lane, shape->mask);
 }
 
+/* Return the bytes of the next eight of `left` elements; no byte beyond them is read. */
+INLINE __m512i load(const struct shape *shape, const uint8_t *packed, size_t left)
+{
+	size_t bytes = sl_packed_bytes(left, shape->bits);
+	return bytes >= 64 ? _mm512_loadu_si512(packed)
+			   : _mm512_maskz_loadu_epi8((UINT64_C(1) << bytes) - 1, packed);
+}
+
+/* Return the next eight of `left` elements. Lanes beyond them are undefined. */
+INLINE __m512i unpack(const struct shape *shape, const uint8_t *packed, size_t left)
+{
+	return lanes_of(shape, load(shape, packed, left));
+}
+
 /* --- randomness --- */
 
 static size_t sift(const struct sl_field *field, const uint8_t *packed, size_t count, uint64_t *out)
 {
 	struct shape shape = shape_of(8 * field->draw_bytes);
 	__m512i mask = all(UINT64_MAX >> (64 - field->bits)), p = all(field->p);
-	size_t kept = 0;
-	for (size_t i = 0; i < count; i += LANES, packed += field->draw_bytes * LANES) {
-		__m512i v = _mm512_and_si512(unpack(&shape, packed, count - i), mask);
+	size_t kept = 0, end = whole(&shape, count);
+	for (size_t i = 0; i < count; i += LANES, packed += shape.bits) {
+		__m512i bytes = i < end ? _mm512_loadu_si512(packed) : load(&shape, packed, count - i);
+		__m512i v = _mm512_and_si512(lanes_of(&shape, bytes), mask);
 		__mmask8 below = _mm512_mask_cmplt_epu64_mask(lanes(count - i), v, p);
 		if (below == 0xff) {
 			_mm512_storeu_si512(out + kept, v);
@@ -78,17 +98,21 @@ static size_t sift(const struct sl_field *field, const uint8_t *packed, size_t c
 /* Products of up to 100 bits are added by halves of 52 bits, side by side. */
 static uint64_t inner(const struct sl_field *field, const uint64_t *a, const uint64_t *b, size_t count)
 {
-	__m512i low[2] = {_mm512_setzero_si512(), _mm512_setzero_si512()}, high[2] = {low[0], low[0]};
-	if (field->bits > 50)
+	__m512i low = _mm512_setzero_si512(), high = low, low2 = low, high2 = low;
+	if (field->bits <= SL_PLAIN_INNER || field->bits > 50)
 		return sl_plain_inner(field, a, b, count);
-	for (size_t l = 0, k = 0; l < count; l += LANES, k ^= 1) {
-		__mmask8 mask = lanes(count - l);
+	for (size_t l = 0; l < count; l += 2 * LANES) {
+		__mmask8 mask = lanes(count - l), mask2 = lanes(count - l > LANES ? count - l - LANES : 0);
 		__m512i x = _mm512_maskz_loadu_epi64(mask, a + l), y = _mm512_maskz_loadu_epi64(mask, b + l);
-		low[k] = _mm512_madd52lo_epu64(low[k], x, y);
-		high[k] = _mm512_madd52hi_epu64(high[k], x, y);
+		__m512i x2 = _mm512_maskz_loadu_epi64(mask2, a + l + LANES),
+			y2 = _mm512_maskz_loadu_epi64(mask2, b + l + LANES);
+		low = _mm512_madd52lo_epu64(low, x, y);
+		high = _mm512_madd52hi_epu64(high, x, y);
+		low2 = _mm512_madd52lo_epu64(low2, x2, y2);
+		high2 = _mm512_madd52hi_epu64(high2, x2, y2);
 	}
-	uint64_t sum = (uint64_t)_mm512_reduce_add_epi64(_mm512_add_epi64(low[0], low[1]));
-	uint64_t above = (uint64_t)_mm512_reduce_add_epi64(_mm512_add_epi64(high[0], high[1]));
+	uint64_t sum = (uint64_t)_mm512_reduce_add_epi64(_mm512_add_epi64(low, low2));
+	uint64_t above = (uint64_t)_mm512_reduce_add_epi64(_mm512_add_epi64(high, high2));
 	return (uint64_t)((((unsigned __int128)above << 52) + sum) % field->p);
 }
 
@@ -126,17 +150,36 @@ static uint64_t greatest(const struct sl_field *field, const uint8_t *packed, si
 {
 	struct shape shape = shape_of(field->bits);
 	__m512i most = _mm512_setzero_si512();
-	for (size_t l = 0; l < count; l += LANES)
-		most = _mm512_mask_max_epu64(most, lanes(count - l), most,
-					     unpack(&shape, packed + l / LANES * shape.bits, count - l));
+	size_t l = 0;
+	for (size_t end = whole(&shape, count); l < end; l += LANES, packed += shape.bits)
+		most = _mm512_max_epu64(most, lanes_of(&shape, _mm512_loadu_si512(packed)));
+	for (; l < count; l += LANES, packed += shape.bits)
+		most = _mm512_mask_max_epu64(most, lanes(count - l), most, unpack(&shape, packed, count - l));
 	return _mm512_reduce_max_epu64(most);
+}
+
+/* The loop of `take` over whole vectors, for `add` and `wide` that the compiler knows. */
+INLINE size_t take_whole(const struct shape *shape, uint64_t *s, const uint8_t *packed, size_t count,
+			 __m512i p, bool add, __m512i *most)
+{
+	size_t l = 0, end = whole(shape, count);
+	for (; l < end; l += LANES, packed += shape->bits) {
+		__m512i v = lanes_of(shape, _mm512_loadu_si512(packed));
+		*most = _mm512_max_epu64(*most, v);
+		if (add)
+			v = reduce_once(_mm512_add_epi64(_mm512_loadu_si512(s + l), v), p);
+		_mm512_storeu_si512(s + l, v);
+	}
+	return l;
 }
 
 static uint64_t take(const struct sl_field *field, uint64_t *s, const uint8_t *packed, size_t count, bool add)
 {
 	struct shape shape = shape_of(field->bits);
 	__m512i p = all(field->p), most = _mm512_setzero_si512(), keep = all(add ? UINT64_MAX : 0);
-	for (size_t l = 0; l < count; l += LANES) {
+	size_t l = add ? take_whole(&shape, s, packed, count, p, true, &most)
+		       : take_whole(&shape, s, packed, count, p, false, &most);
+	for (; l < count; l += LANES) {
 		__mmask8 mask = lanes(count - l);
 		__m512i v = unpack(&shape, packed + l / LANES * shape.bits, count - l);
 		__m512i old = _mm512_and_si512(_mm512_maskz_loadu_epi64(mask, s + l), keep);
@@ -149,6 +192,7 @@ static uint64_t take(const struct sl_field *field, uint64_t *s, const uint8_t *p
 const struct sl_kernels sl_kernels_avx512 = {
 	.name = "avx512",
 	.encode = sl_plain_encode,
+	.change = sl_plain_change,
 	.decode = sl_plain_decode,
 	.rest = sl_plain_rest,
 	.stream = sl_kernels_avx512_stream,

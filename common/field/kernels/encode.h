@@ -35,6 +35,13 @@ static inline encode_reals encode_size(encode_reals u)
 	return (encode_reals)((encode_words)u & ~(UINT64_C(1) << 63));
 }
 
+/* Return the larger of each; `most`, if u is no number. */
+static inline encode_reals encode_larger(encode_reals u, encode_reals most)
+{
+	encode_masks more = u > most;
+	return (encode_reals)(((encode_masks)u & more) | ((encode_masks)most & ~more));
+}
+
 /* Write u = theta - base. Return true if each |u| is at most `range`. */
 static inline bool encode_differences(const struct sl_floats *floats, encode_reals *u)
 {
@@ -66,9 +73,7 @@ static inline __attribute__((always_inline)) void encode_words_of(const struct s
 		encode_words minus = (encode_words)((*u < 0) & (whole != ENCODE_WHOLE));
 		encode_words element = (magnitude ^ minus) - minus + (p & minus);
 		memcpy(x + l, &element, sizeof element);
-		encode_reals loss = encode_size(exact - (whole - ENCODE_WHOLE));
-		encode_masks more = loss > most;
-		most = (encode_reals)(((encode_masks)loss & more) | ((encode_masks)most & ~more));
+		most = encode_larger(encode_size(exact - (whole - ENCODE_WHOLE)), most);
 		vanished -= (whole == ENCODE_WHOLE) & (*u != 0);
 	}
 	for (size_t k = 0; k < ENCODE_LANES; k++) {
@@ -87,4 +92,23 @@ static inline bool sl_plain_encode(const struct sl_floats *floats, uint64_t *x, 
 		encode_words_of(floats, u, floats->weight, x, encoded);
 	sodium_memzero(u, floats->count * sizeof(double));
 	return within;
+}
+
+static inline double sl_plain_change(const float *a, const float *b, size_t count)
+{
+	encode_reals most[2] = {{0}, {0}}; /* two can be compared at a time */
+	double all = 0;
+	size_t l = 0;
+	for (; l + 2 * ENCODE_LANES <= count; l += 2 * ENCODE_LANES)
+		for (size_t k = 0; k < 2; k++) {
+			encode_reals u = encode_load(a + l + k * ENCODE_LANES);
+			u -= b == NULL ? (encode_reals){0} : encode_load(b + l + k * ENCODE_LANES);
+			most[k] = encode_larger(encode_size(u), most[k]);
+		}
+	most[0] = encode_larger(most[1], most[0]);
+	for (size_t k = 0; k < ENCODE_LANES; k++)
+		all = most[0][k] > all ? most[0][k] : all;
+	for (; l < count; l++)
+		all = fmax(all, fabs((double)a[l] - (b == NULL ? 0 : (double)b[l])));
+	return all;
 }

@@ -340,8 +340,8 @@ static inline void sl_plain_mix(int64_t *state, size_t count, const uint8_t *con
 }
 
 #define PLAIN_KERNELS                                                                                        \
-	.encode = sl_plain_encode, .decode = sl_plain_decode, .rest = sl_plain_rest,                         \
-	.stream = sl_plain_stream, .sift = sl_plain_sift, .add = sl_plain_add,                               \
+	.encode = sl_plain_encode, .change = sl_plain_change, .decode = sl_plain_decode,                     \
+	.rest = sl_plain_rest, .stream = sl_plain_stream, .sift = sl_plain_sift, .add = sl_plain_add,        \
 	.subtract = sl_plain_subtract, .multiply = sl_plain_multiply, .prepare = sl_plain_prepare,           \
 	.inner = sl_plain_inner, .dot = sl_plain_dot, .gather = sl_plain_gather,                             \
 	.greatest = sl_plain_greatest, .take = sl_plain_take, .strands = sl_plain_strands,                   \

@@ -56,6 +56,9 @@ struct sl_kernels {
 	 * above the range or no number: x is then undefined, and nothing is added. */
 	bool (*encode)(const struct sl_floats *floats, uint64_t *x, struct sl_encoded *encoded);
 
+	/* Return the largest |a_l - b_l|; b: NULL for zeros. What is no number is left out. */
+	double (*change)(const float *a, const float *b, size_t count);
+
 	/* Set theta = B + centred(z) / weight * step, for p < 2^52. Each operation but the product, which is
 	 * exact, is rounded once; of z = 0, B, also if that is -0. */
 	void (*decode)(const struct sl_field *field, const struct sl_updates *updates, const uint64_t *z,
