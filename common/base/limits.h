@@ -26,6 +26,9 @@
 #define SL_CHUNK_ELEMENTS                                                                                    \
 	32768u /* elements of one chunk, the last may be shorter; simtest has smaller ones */
 #endif
+#define SL_BLOCK_ELEMENTS                                                                                    \
+	((SL_CHUNK_ELEMENTS + 127u) / 128u * 8u) /* 2048: a stream has so many, and a worker works on them   \
+						  */
 #define SL_CHUNK_BYTES_MAX (256u << 10)
 #define SL_RESULT_BYTES (SL_CHUNK_ELEMENTS * 8u) /* of a model in one chunk of a Result */
 #define SL_STATE_BYTES 8u			 /* one int64 mixing state on the wire */

@@ -4,6 +4,7 @@
 #include <sodium.h>
 
 #include "common/base/bytes.h"
+#include "common/compute/blocks.h"
 #include "common/compute/job_analysis.h"
 #include "common/compute/job_deposit.h"
 #include "common/compute/job_mix.h"
@@ -11,14 +12,13 @@
 #include "common/compute/job_noise.h"
 #include "common/compute/job_share.h"
 #include "common/compute/state.h"
-#include "common/field/vector.h"
 
-size_t sl_job_scratch(const struct sl_view *view)
+size_t sl_job_scratch(const struct sl_view *view, uint32_t workers)
 {
 	size_t mixing =
 		(view->degree + 1) * (sizeof(struct sl_divisor) + sizeof(uint64_t) + sizeof(uint8_t *)) +
 		3 * 64;
-	size_t attempt = sl_job_share_bytes(view) + mixing + sl_job_deposit_bytes(view),
+	size_t attempt = sl_job_share_bytes(view, workers) + mixing + sl_job_deposit_bytes(view, workers),
 	       analysis = sl_job_analysis_scratch(view);
 	return attempt > analysis ? attempt : analysis;
 }
@@ -57,18 +57,6 @@ static void run_encode(struct sl_workspace *workspace, const struct sl_job *job,
 	memset(workspace->s, 0, sl_state_packed(view));
 }
 
-/* Add a share to its chunk of s. */
-static int take_chunk(const struct sl_workspace *workspace, const struct sl_view *view,
-		      const struct sl_buffer *b)
-{
-	size_t first = (size_t)b->index * SL_CHUNK_ELEMENTS, count = sl_view_chunk_elements(view, b->index);
-	uint64_t *s = sl_state_take(workspace, view, first, count);
-	int rc = sl_vector_take(&view->field, s, b->bytes, count, true);
-	if (rc == SL_OK)
-		sl_state_put(workspace, view, first, count);
-	return rc;
-}
-
 static void run_gather(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
 {
 	const struct sl_view *view = job->view;
@@ -77,7 +65,9 @@ static void run_gather(struct sl_workspace *workspace, const struct sl_job *job,
 		return;
 	}
 	for (const struct sl_buffer *b = job->buffers; b != NULL && result->code == SL_OK; b = b->next) {
-		result->code = take_chunk(workspace, view, b);
+		result->code =
+			sl_job_share_add(workspace, view, b->bytes, (size_t)b->index * SL_CHUNK_ELEMENTS,
+					 sl_view_chunk_elements(view, b->index));
 		result->from = b->from;
 	}
 }
@@ -119,19 +109,20 @@ static uint64_t greatest(const struct sl_field *field, const uint64_t *z, size_t
 	return most;
 }
 
+static uint32_t check_block(const struct sl_blocks *blocks, const struct sl_block *block)
+{
+	uint64_t z[SL_BLOCK_ELEMENTS];
+	const uint64_t *limit = blocks->context;
+	sl_state_take(blocks->workspace, blocks->view, block->first, block->count, z);
+	return greatest(&blocks->view->field, z, block->count) > *limit;
+}
+
 /* Return true if no coordinate of Z exceeds `limit`: of the values and their lower limbs. */
-static bool within(const struct sl_workspace *workspace, const struct sl_view *view, uint64_t limit)
+static bool within(struct sl_workspace *workspace, const struct sl_view *view, uint64_t limit)
 {
 	uint64_t counts = sl_view_ranged(view) ? (uint64_t)SL_MAGNITUDES * workspace->ranges.count : 0;
-	uint64_t left = view->elements - 1 - counts;
-	bool within = true;
-	for (uint32_t m = 0; within && left > 0; m++) {
-		size_t count = sl_view_chunk_elements(view, m), these = count < left ? count : (size_t)left;
-		const uint64_t *z = sl_state_take(workspace, view, (size_t)m * SL_CHUNK_ELEMENTS, count);
-		within = greatest(&view->field, z, these) <= limit;
-		left -= these;
-	}
-	return within;
+	struct sl_blocks blocks = {.workspace = workspace, .view = view, .context = &limit};
+	return sl_blocks_run(&blocks, 0, view->elements - 1 - counts, check_block) == 0;
 }
 
 /* Return true if the counts of each tensor are those of N learners, each of which has one magnitude. */
@@ -157,7 +148,7 @@ static bool counts_all(const struct sl_workspace *workspace, const struct sl_vie
  * there is no noise, no coordinate exceeds the largest element times that weight, or, with noise, times N,
  * and the magnitudes of each tensor are those of N learners. All learners of a view come to the same answer.
  */
-static bool plausible(const struct sl_workspace *workspace, const struct sl_view *view, uint64_t z_n)
+static bool plausible(struct sl_workspace *workspace, const struct sl_view *view, uint64_t z_n)
 {
 	bool weighted = view->encoding.kind == SL_ENCODING_WEIGHTED,
 	     noisy = sl_encoding_is_noisy(&view->encoding);
@@ -172,10 +163,28 @@ static bool plausible(const struct sl_workspace *workspace, const struct sl_view
 	       within(workspace, view, limit);
 }
 
+/* The two hashes of a result, side by side. */
+struct hashes {
+	struct sl_workspace *workspace;
+	const struct sl_view *view;
+	uint8_t model[SL_STRANDS_BYTES], *strands;
+	bool finite;
+};
+
+static void hash_part(void *context, uint32_t index, uint32_t worker)
+{
+	struct hashes *hashes = context;
+	(void)worker;
+	if (index == 0)
+		hashes->finite = sl_job_model_hash(hashes->workspace, hashes->view, hashes->model);
+	else
+		sl_canonical_strands(hashes->workspace->s, sl_state_packed(hashes->view), hashes->strands);
+}
+
 /* Fill in weight, strands and D of Z; if Z is not plausible, the code alone. */
 static void judge(struct sl_workspace *workspace, const struct sl_view *view, struct sl_job_result *result)
 {
-	uint8_t model[SL_STRANDS_BYTES];
+	struct hashes hashes = {.workspace = workspace, .view = view, .strands = result->strands};
 	bool weightless;
 	result->total = sl_state_element(workspace, view, (size_t)view->elements - 1);
 	weightless = view->encoding.kind == SL_ENCODING_WEIGHTED && result->total == 0;
@@ -183,14 +192,14 @@ static void judge(struct sl_workspace *workspace, const struct sl_view *view, st
 		result->code = SL_ERR_INVALID;
 	if (result->code != SL_OK || weightless) /* there is no mean */
 		return;
-	sl_canonical_strands(workspace->s, sl_state_packed(view), result->strands);
-	if (!sl_job_model_hash(workspace, view, model)) {
+	sl_blocks_parts(workspace, 2, hash_part, &hashes);
+	if (!hashes.finite) {
 		result->code = SL_ERR_INVALID;
 		return;
 	}
-	sl_canonical_result_of(&workspace->scope, view->h, result->total, result->strands, model,
+	sl_canonical_result_of(&workspace->scope, view->h, result->total, result->strands, hashes.model,
 			       sl_workspace_bytes(workspace), result->hash);
-	memcpy(workspace->strands, model, sizeof model);
+	memcpy(workspace->strands, hashes.model, sizeof hashes.model);
 }
 
 static void run_close(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
@@ -215,22 +224,33 @@ static void run_check(struct sl_workspace *workspace, const struct sl_job *job, 
 	result->code = sl_job_deposit_check(workspace, job->view, job->chunk, job->expected);
 }
 
+static uint32_t sum_block(const struct sl_blocks *blocks, const struct sl_block *block)
+{
+	uint64_t s[SL_BLOCK_ELEMENTS];
+	for (uint32_t i = 0; i < blocks->view->n; i++)
+		if (!sl_job_deposit_unmask(blocks, block, i, s, i > 0))
+			return 1 + i;
+	sl_state_put(blocks->workspace, blocks->view, block->first, block->count, s);
+	return 0;
+}
+
 /* Add up all masked states: the Z that mixing would have come to. */
 static void run_sum(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
 {
 	const struct sl_view *view = job->view;
-	uint64_t *s = sl_state_chunk(workspace, view);
-	for (uint32_t m = 0; m < view->chunks && result->code == SL_OK; m++) {
-		size_t count = sl_view_chunk_elements(view, m);
-		memset(s, 0, count * sizeof *s);
-		for (uint32_t i = 0; i < view->n && result->code == SL_OK; i++) {
-			result->code = sl_job_deposit_add(workspace, view, i, job->keys[i], m, s);
-			result->from = i;
-		}
-		sl_state_put(workspace, view, (size_t)m * SL_CHUNK_ELEMENTS, count);
+	struct sl_blocks blocks = {.workspace = workspace, .view = view, .job = job};
+	uint32_t failed = 0;
+	for (uint32_t m = 0; m < view->chunks && failed == 0; m++) {
+		failed = sl_blocks_run_chunk(&blocks, m, sum_block);
+		for (uint32_t i = 0; i < view->n; i++)
+			sl_job_deposit_used(workspace, view, i, m);
 	}
-	if (result->code == SL_OK)
+	if (failed == 0) {
 		judge(workspace, view, result);
+		return;
+	}
+	result->code = SL_ERR_INVALID;
+	result->from = failed - 1;
 }
 
 static void run_absorb(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
@@ -255,7 +275,7 @@ static void run_adopt(struct sl_workspace *workspace, const struct sl_job *job, 
 	void *before = workspace->committed;
 	workspace->committed = workspace->fetched;
 	workspace->fetched = before;
-	memcpy(workspace->strands, model, sizeof model);
+	memcpy(workspace->strands, hashes.model, sizeof hashes.model);
 }
 
 static void run_accept(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)

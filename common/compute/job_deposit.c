@@ -4,28 +4,24 @@
 #include <string.h>
 
 #include "common/base/bytes.h"
+#include "common/compute/blocks.h"
 #include "common/compute/state.h"
 #include "common/field/key_share.h"
 #include "common/field/vector.h"
 #include "common/protocol/key_tree.h"
 
-#define BLOCK 1024u /* elements on the stack */
-#define ALIGN 64u   /* alignment of an array in an arena, at most */
-
-static size_t min(size_t a, size_t b)
-{
-	return a < b ? a : b;
-}
+#define NONE UINT32_MAX
+#define ALIGN 64u /* alignment of an array in an arena, at most */
 
 /* --- keys --- */
 
-size_t sl_job_deposit_bytes(const struct sl_view *view)
+size_t sl_job_deposit_bytes(const struct sl_view *view, uint32_t workers)
 {
 	size_t neighbour = sizeof(struct sl_held_share) + SL_KEY_SHARE_BYTES + sizeof(sl_id);
 	size_t points = sl_view_points(view);
-	size_t values = (view->degree + 2) * points * sizeof(uint64_t);
+	size_t values = (view->degree + 2 + workers) * points * sizeof(uint64_t);
 	return view->degree * neighbour + sl_key_tree_nodes(view->degree) * SL_HASH_BYTES + values +
-	       sl_checksum_bytes((uint32_t)points, view->elements) + 8 * ALIGN;
+	       sl_checksum_bytes((uint32_t)points, view->elements) + 9 * ALIGN;
 }
 
 static void split(struct sl_workspace *workspace, const struct sl_view *view, const sl_id *holders,
@@ -72,66 +68,72 @@ int sl_job_deposit_secrets(struct sl_workspace *workspace, const struct sl_view 
 
 /* --- masks --- */
 
-void sl_job_deposit_open(struct sl_prg *mask, const uint8_t key[static SL_KEY_BYTES], uint32_t m)
+void sl_job_deposit_used(const struct sl_workspace *workspace, const struct sl_view *view, uint32_t position,
+			 uint32_t m)
 {
-	sl_prg_open_at(mask, key, (uint64_t)m + 1);
+	sl_slot_used(&workspace->state_file, sl_slot_chunk(&workspace->state_file, view, position, m),
+		     sl_packed_bytes(sl_view_chunk_elements(view, m), view->field.bits));
+}
+
+/* Return the place of a block in the slot of `position`. */
+static uint8_t *place(const struct sl_blocks *blocks, const struct sl_block *block, uint32_t position)
+{
+	return sl_slot_state(&blocks->workspace->state_file, position) +
+	       sl_packed_bytes(block->first, blocks->view->field.bits);
+}
+
+static uint32_t mask_block(const struct sl_blocks *blocks, const struct sl_block *block)
+{
+	struct sl_workspace *workspace = blocks->workspace;
+	const struct sl_view *view = blocks->view;
+	uint64_t *s = workspace->rooms[block->worker].s;
+	struct sl_prg mask;
+	sl_state_take(workspace, view, block->first, block->count, s);
+	sl_blocks_stream(&mask, workspace->secrets.key, block->first);
+	sl_prg_add(&mask, &view->field, s, block->count);
+	sl_bytes_pack(place(blocks, block, view->self), s, block->count, view->field.bits);
+	sl_prg_close(&mask);
+	return 0;
 }
 
 void sl_job_deposit_mask(struct sl_workspace *workspace, const struct sl_view *view, uint32_t m)
 {
-	size_t first = (size_t)m * SL_CHUNK_ELEMENTS, count = sl_view_chunk_elements(view, m);
-	uint8_t *out = sl_slot_chunk(&workspace->state_file, view, view->self, m);
-	uint64_t *masked = sl_state_take(workspace, view, first, count);
+	struct sl_blocks blocks = {.workspace = workspace, .view = view};
+	sl_blocks_run_chunk(&blocks, m, mask_block);
+	sl_job_deposit_used(workspace, view, view->self, m);
+}
+
+bool sl_job_deposit_unmask(const struct sl_blocks *blocks, const struct sl_block *block, uint32_t position,
+			   uint64_t *s, bool add)
+{
+	const struct sl_field *field = &blocks->view->field;
 	struct sl_prg mask;
-	sl_job_deposit_open(&mask, workspace->secrets.key, m);
-	sl_prg_add(&mask, &view->field, masked, count);
-	sl_bytes_pack(out, masked, count, view->field.bits);
+	if (sl_vector_take(field, s, place(blocks, block, position), block->count, add) != SL_OK)
+		return false;
+	sl_blocks_stream(&mask, blocks->job->keys[position], block->first);
+	sl_prg_subtract(&mask, field, s, block->count);
 	sl_prg_close(&mask);
-	sl_slot_used(&workspace->state_file, out, sl_packed_bytes(count, view->field.bits));
+	return true;
 }
 
-int sl_job_deposit_unmask(struct sl_prg *mask, const struct sl_field *field, const uint8_t *deposit,
-			  size_t count, uint64_t *out)
+static uint32_t check_block(const struct sl_blocks *blocks, const struct sl_block *block)
 {
-	if (sl_vector_take(field, out, deposit, count, false) != SL_OK)
-		return SL_ERR_INVALID;
-	sl_prg_subtract(mask, field, out, count);
-	return SL_OK;
+	const uint32_t *position = blocks->context;
+	return !sl_vector_valid(&blocks->view->field, place(blocks, block, *position), block->count);
 }
 
-int sl_job_deposit_add(struct sl_workspace *workspace, const struct sl_view *view, uint32_t position,
-		       const uint8_t key[static SL_KEY_BYTES], uint32_t m, uint64_t *s)
+static bool valid(struct sl_workspace *workspace, const struct sl_view *view, uint32_t position)
 {
-	size_t count = sl_view_chunk_elements(view, m);
-	uint32_t bits = view->field.bits;
-	const uint8_t *deposit = sl_slot_chunk(&workspace->state_file, view, position, m);
-	struct sl_prg mask;
-	int rc = SL_OK;
-	sl_job_deposit_open(&mask, key, m);
-	for (size_t at = 0; rc == SL_OK && at < count; at += BLOCK) {
-		size_t n = min(count - at, BLOCK);
-		rc = sl_vector_take(&view->field, s + at, deposit + sl_packed_bytes(at, bits), n, true);
-		if (rc == SL_OK)
-			sl_prg_subtract(&mask, &view->field, s + at, n);
-	}
-	sl_prg_close(&mask);
-	sl_slot_used(&workspace->state_file, deposit, sl_packed_bytes(count, bits));
-	return rc;
-}
-
-static bool valid(const struct sl_workspace *workspace, const struct sl_view *view, uint32_t position)
-{
+	struct sl_blocks blocks = {.workspace = workspace, .view = view, .context = &position};
 	bool valid = true;
 	for (uint32_t m = 0; valid && m < view->chunks; m++) {
-		const uint8_t *chunk = sl_slot_chunk(&workspace->state_file, view, position, m);
-		size_t count = sl_view_chunk_elements(view, m);
-		valid = sl_vector_valid(&view->field, chunk, count);
-		sl_slot_used(&workspace->state_file, chunk, sl_packed_bytes(count, view->field.bits));
+		valid = sl_blocks_run_chunk(&blocks, m, check_block) == 0;
+		sl_job_deposit_used(workspace, view, position, m);
 	}
 	return valid;
 }
 
-int sl_job_deposit_check(const struct sl_workspace *workspace, const struct sl_view *view, uint32_t position,
+int sl_job_deposit_check(struct sl_workspace *workspace, const struct sl_view *view, uint32_t position,
 			 const uint8_t *expected)
 {
 	const uint8_t *deposit = sl_slot_state(&workspace->state_file, position);
@@ -145,46 +147,45 @@ int sl_job_deposit_check(const struct sl_workspace *workspace, const struct sl_v
 
 /* --- checksums --- */
 
-/* Add the checksum of chunk `m` of a masked state, from its slot, to phi. */
-static int sum_slot(const struct sl_workspace *workspace, const struct sl_view *view,
-		    const struct sl_checksum *checksum, uint32_t position, const uint8_t *key, uint32_t m,
-		    uint64_t *phi)
+/* The checksum of one masked state, or of Z. */
+struct sum {
+	const struct sl_checksum *checksum;
+	uint32_t position; /* NONE: Z */
+	uint64_t *phi;	   /* by worker, `points` numbers each */
+};
+
+static uint32_t sum_block(const struct sl_blocks *blocks, const struct sl_block *block)
 {
-	uint64_t state[BLOCK];
-	size_t first = (size_t)m * SL_CHUNK_ELEMENTS, count = sl_view_chunk_elements(view, m);
-	const uint8_t *deposit = sl_slot_chunk(&workspace->state_file, view, position, m);
-	struct sl_prg mask;
-	int rc = SL_OK;
-	sl_job_deposit_open(&mask, key, m);
-	for (size_t at = 0; rc == SL_OK && at < count; at += BLOCK) {
-		size_t n = min(count - at, BLOCK);
-		rc = sl_job_deposit_unmask(&mask, &view->field,
-					   deposit + sl_packed_bytes(at, view->field.bits), n, state);
-		if (rc == SL_OK)
-			sl_checksum_add(checksum, state, first + at, n, phi);
-	}
-	sl_prg_close(&mask);
-	sl_slot_used(&workspace->state_file, deposit, sl_packed_bytes(count, view->field.bits));
-	return rc;
+	uint64_t state[SL_BLOCK_ELEMENTS];
+	const struct sum *sum = blocks->context;
+	if (sum->position == NONE)
+		sl_state_take(blocks->workspace, blocks->view, block->first, block->count, state);
+	else if (!sl_job_deposit_unmask(blocks, block, sum->position, state, false))
+		return 1;
+	sl_checksum_add(sum->checksum, state, block->first, block->count,
+			sum->phi + (size_t)block->worker * sum->checksum->points);
+	return 0;
 }
 
-/* Add the checksum of Z to phi. */
-static void sum_result(const struct sl_workspace *workspace, const struct sl_view *view,
-		       const struct sl_checksum *checksum, uint64_t *phi)
-{
-	for (uint32_t m = 0; m < view->chunks; m++) {
-		size_t first = (size_t)m * SL_CHUNK_ELEMENTS, count = sl_view_chunk_elements(view, m);
-		sl_checksum_add(checksum, sl_state_take(workspace, view, first, count), first, count, phi);
-	}
-}
-
-static int sum_state(const struct sl_workspace *workspace, const struct sl_job *job,
+/* Write the checksum of the masked state of `position`, or of Z, to `phi`. */
+static int sum_state(struct sl_workspace *workspace, const struct sl_job *job,
 		     const struct sl_checksum *checksum, uint32_t position, uint64_t *phi)
 {
-	int rc = SL_OK;
-	for (uint32_t m = 0; rc == SL_OK && m < job->view->chunks; m++)
-		rc = sum_slot(workspace, job->view, checksum, position, job->keys[position], m, phi);
-	return rc;
+	const struct sl_view *view = job->view;
+	uint32_t points = checksum->points, workers = sl_workers(workspace), failed = 0;
+	size_t mark = sl_arena_mark(&workspace->scratch);
+	struct sum sum = {checksum, position,
+			  SL_ARENA_TAKE(&workspace->scratch, (size_t)workers * points, uint64_t)};
+	struct sl_blocks blocks = {.workspace = workspace, .view = view, .job = job, .context = &sum};
+	for (uint32_t m = 0; sum.phi != NULL && failed == 0 && m < view->chunks; m++) {
+		failed = sl_blocks_run_chunk(&blocks, m, sum_block);
+		if (position != NONE)
+			sl_job_deposit_used(workspace, view, position, m);
+	}
+	for (uint32_t w = 0; sum.phi != NULL && w < workers; w++)
+		sl_vector_add(&view->field, phi, sum.phi + (size_t)w * points, points);
+	sl_arena_reset(&workspace->scratch, mark);
+	return sum.phi == NULL ? SL_ERR_NOMEM : failed == 0 ? SL_OK : SL_ERR_INVALID;
 }
 
 void sl_job_deposit_checksum(struct sl_workspace *workspace, const struct sl_job *job,
@@ -211,6 +212,6 @@ void sl_job_deposit_checksum(struct sl_workspace *workspace, const struct sl_job
 			result->code = sum_state(workspace, job, &checksum, view->neighbours[r], phi);
 		}
 	if (result->code == SL_OK && !single)
-		sum_result(workspace, view, &checksum, phi + points);
+		result->code = sum_state(workspace, job, &checksum, NONE, phi + points);
 	sl_arena_reset(&workspace->scratch, mark);
 }

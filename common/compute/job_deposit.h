@@ -4,10 +4,10 @@
  */
 #pragma once
 
-#include "common/compute/job_types.h"
+#include "common/compute/blocks.h"
 
 /* Return the bytes of scratch. */
-size_t sl_job_deposit_bytes(const struct sl_view *view);
+size_t sl_job_deposit_bytes(const struct sl_view *view, uint32_t workers);
 
 /* SECRETS: draw the own key and challenge; split the key. SL_ERR_NOMEM. */
 int sl_job_deposit_secrets(struct sl_workspace *workspace, const struct sl_view *view);
@@ -15,19 +15,16 @@ int sl_job_deposit_secrets(struct sl_workspace *workspace, const struct sl_view 
 void sl_job_deposit_mask(struct sl_workspace *workspace, const struct sl_view *view, uint32_t m);
 /* CHECK: SL_ERR_NOTFOUND unless the slot of `position` hashes to `expected`, SL_ERR_INVALID if it is not of
  * the field. */
-int sl_job_deposit_check(const struct sl_workspace *workspace, const struct sl_view *view, uint32_t position,
+int sl_job_deposit_check(struct sl_workspace *workspace, const struct sl_view *view, uint32_t position,
 			 const uint8_t *expected);
 /* CHECKSUM. */
 void sl_job_deposit_checksum(struct sl_workspace *workspace, const struct sl_job *job,
 			     struct sl_job_result *result);
 
-/* Add chunk `m` of a masked state, from its slot and `key`, to the elements `s`. SL_ERR_INVALID: the slot is
- * not of the field. */
-int sl_job_deposit_add(struct sl_workspace *workspace, const struct sl_view *view, uint32_t position,
-		       const uint8_t key[static SL_KEY_BYTES], uint32_t m, uint64_t *s);
-/* Start the mask of chunk `m`. */
-void sl_job_deposit_open(struct sl_prg *mask, const uint8_t key[static SL_KEY_BYTES], uint32_t m);
-/* Write the next `count` elements of a masked state, of which `deposit` are the packed ones, to `out`.
- * SL_ERR_INVALID: they are not of the field. */
-int sl_job_deposit_unmask(struct sl_prg *mask, const struct sl_field *field, const uint8_t *deposit,
-			  size_t count, uint64_t *out);
+/* Write a block of the masked state of `position`, from its slot and its key of the job, to `s`, or add it.
+ * Return false if the slot is not of the field. */
+bool sl_job_deposit_unmask(const struct sl_blocks *blocks, const struct sl_block *block, uint32_t position,
+			   uint64_t *s, bool add);
+/* Say that chunk `m` of a slot is not needed soon. */
+void sl_job_deposit_used(const struct sl_workspace *workspace, const struct sl_view *view, uint32_t position,
+			 uint32_t m);

@@ -1,11 +1,10 @@
 #include "common/compute/job_mix.h"
 
 #include "common/base/bytes.h"
+#include "common/compute/blocks.h"
 #include "common/compute/job_deposit.h"
 #include "common/compute/job_mix_row.h"
 #include "common/compute/state.h"
-
-#define BLOCK SL_JOB_MIX_BLOCK
 
 static const struct sl_job_mix_row *const engines[] = {
 	[SL_ENGINE_EXACT] = &sl_job_mix_exact,
@@ -38,101 +37,89 @@ void sl_job_mix_write(const struct sl_workspace *workspace, const struct sl_view
 
 /* --- first states: deposits without their masks --- */
 
-static int add_deposits(struct sl_workspace *workspace, const struct sl_job *job, uint32_t *from)
+/* Make row `r` a block of the first state of neighbour `r`. */
+static bool unmask_row(const struct sl_blocks *blocks, const struct sl_block *block, uint32_t r)
 {
-	const struct sl_view *view = job->view;
-	size_t first = (size_t)job->chunk * SL_CHUNK_ELEMENTS,
-	       count = sl_view_chunk_elements(view, job->chunk);
-	uint64_t *s = sl_state_take(workspace, view, first, count);
-	int rc = SL_OK;
-	for (uint32_t r = 0; rc == SL_OK && r < view->degree; r++) {
-		uint32_t position = view->neighbours[r];
-		rc = sl_job_deposit_add(workspace, view, position, job->keys[position], job->chunk, s);
-		*from = r;
-	}
-	if (rc == SL_OK)
-		sl_state_put(workspace, view, first, count);
-	return rc;
-}
-
-/* Make row `r` the next `count` elements of the first state of neighbour `r`. */
-static int unmask_row(struct sl_workspace *workspace, const struct sl_view *view, uint32_t r, size_t at,
-		      size_t count)
-{
-	uint64_t s[BLOCK];
-	uint8_t *row = (uint8_t *)workspace->rows[r];
-	const uint8_t *deposit = sl_slot_state(&workspace->state_file, view->neighbours[r]) +
-				 sl_packed_bytes(at, view->field.bits);
-	int rc = sl_job_deposit_unmask(&workspace->theirs[r], &view->field, deposit, count, s);
-	if (rc != SL_OK)
-		return rc;
+	const struct sl_view *view = blocks->view;
+	const struct sl_room *room = &blocks->workspace->rooms[block->worker];
+	uint8_t *row = (uint8_t *)room->rows[r];
+	if (!sl_job_deposit_unmask(blocks, block, view->neighbours[r], room->s, false))
+		return false;
 	if (engines[view->engine]->first != NULL)
-		engines[view->engine]->first(view, s, count, row);
+		engines[view->engine]->first(view, room->s, block->count, row);
 	else
-		sl_bytes_pack(row, s, count, view->field.bits);
-	workspace->states[r] = row;
-	return SL_OK;
+		sl_bytes_pack(row, room->s, block->count, view->field.bits);
+	room->states[r] = row;
+	return true;
 }
 
-/* Take the first exchange of a chunk, block by block. */
-static int mix_deposits(struct sl_workspace *workspace, const struct sl_job *job, uint32_t *from)
+/* Take the first exchange of a block. */
+static uint32_t mix_block(const struct sl_blocks *blocks, const struct sl_block *block)
+{
+	for (uint32_t r = 0; r < blocks->view->degree; r++)
+		if (!unmask_row(blocks, block, r))
+			return 1 + r;
+	engines[blocks->view->engine]->step(blocks->workspace, blocks->view, block, 0);
+	return 0;
+}
+
+/* Add a block of all deposits to s. */
+static uint32_t add_block(const struct sl_blocks *blocks, const struct sl_block *block)
+{
+	const struct sl_view *view = blocks->view;
+	uint64_t *s = blocks->workspace->rooms[block->worker].s;
+	sl_state_take(blocks->workspace, view, block->first, block->count, s);
+	for (uint32_t r = 0; r < view->degree; r++)
+		if (!sl_job_deposit_unmask(blocks, block, view->neighbours[r], s, true))
+			return 1 + r;
+	sl_state_put(blocks->workspace, view, block->first, block->count, s);
+	return 0;
+}
+
+static int run_deposits(struct sl_workspace *workspace, const struct sl_job *job, sl_block_run run,
+			uint32_t *from)
 {
 	const struct sl_view *view = job->view;
-	size_t first = (size_t)job->chunk * SL_CHUNK_ELEMENTS,
-	       count = sl_view_chunk_elements(view, job->chunk);
-	int rc = SL_OK;
+	struct sl_blocks blocks = {.workspace = workspace, .view = view, .job = job};
+	uint32_t failed = sl_blocks_run_chunk(&blocks, job->chunk, run);
 	for (uint32_t r = 0; r < view->degree; r++)
-		sl_job_deposit_open(&workspace->theirs[r], job->keys[view->neighbours[r]], job->chunk);
-	for (size_t at = 0; rc == SL_OK && at < count; at += BLOCK) {
-		size_t n = count - at < BLOCK ? count - at : BLOCK;
-		for (uint32_t r = 0; rc == SL_OK && r < view->degree; r++) {
-			rc = unmask_row(workspace, view, r, first + at, n);
-			*from = r;
-		}
-		if (rc == SL_OK)
-			engines[view->engine]->step(workspace, view, first + at, n, 0);
-	}
-	for (uint32_t r = 0; r < view->degree; r++) {
-		sl_prg_close(&workspace->theirs[r]);
-		sl_slot_used(&workspace->state_file,
-			     sl_slot_chunk(&workspace->state_file, view, view->neighbours[r], job->chunk),
-			     sl_packed_bytes(count, view->field.bits));
-	}
-	return rc;
+		sl_job_deposit_used(workspace, view, view->neighbours[r], job->chunk);
+	*from = failed - 1;
+	return failed == 0 ? SL_OK : SL_ERR_INVALID;
 }
 
 /* --- later states --- */
 
-static int take(struct sl_workspace *workspace, const struct sl_view *view, const struct sl_buffer *b)
+static int take(struct sl_workspace *workspace, const struct sl_view *view, struct sl_buffer *b)
 {
 	workspace->states[b->from] = b->bytes;
 	return engines[view->engine]->take == NULL ? SL_OK : engines[view->engine]->take(workspace, view, b);
 }
 
-/* Make the next state of the chunk, block by block. */
-static void step_blocks(struct sl_workspace *workspace, const struct sl_job *job)
+/* Make a block of the next state. */
+static uint32_t step_block(const struct sl_blocks *blocks, const struct sl_block *block)
 {
-	const struct sl_view *view = job->view;
-	size_t first = (size_t)job->chunk * view->state_elements,
-	       count = sl_view_state_elements(view, job->chunk);
-	for (size_t at = 0; at < count; at += BLOCK) {
-		size_t n = count - at < BLOCK ? count - at : BLOCK;
-		engines[view->engine]->step(workspace, view, first + at, n, job->iteration);
-		for (uint32_t r = 0; r < view->degree; r++)
-			workspace->states[r] += sl_packed_bytes(n, sl_view_mixing_bits(view));
-	}
+	const struct sl_view *view = blocks->view;
+	size_t at = block->first - (size_t)blocks->job->chunk * view->state_elements;
+	for (uint32_t r = 0; r < view->degree; r++)
+		blocks->workspace->rooms[block->worker].states[r] =
+			blocks->workspace->states[r] + sl_packed_bytes(at, sl_view_mixing_bits(view));
+	engines[view->engine]->step(blocks->workspace, view, block, blocks->job->iteration);
+	return 0;
 }
 
 static int mix_buffers(struct sl_workspace *workspace, const struct sl_job *job, uint32_t *from)
 {
 	const struct sl_view *view = job->view;
+	struct sl_blocks blocks = {.workspace = workspace, .view = view, .job = job};
 	int rc = SL_OK;
-	for (const struct sl_buffer *b = job->buffers; b != NULL && rc == SL_OK; b = b->next) {
+	for (struct sl_buffer *b = job->buffers; b != NULL && rc == SL_OK; b = b->next) {
 		rc = take(workspace, view, b);
 		*from = b->from;
 	}
 	if (rc == SL_OK && engines[view->engine]->step != NULL)
-		step_blocks(workspace, job);
+		sl_blocks_run(&blocks, (size_t)job->chunk * view->state_elements,
+			      sl_view_state_elements(view, job->chunk), step_block);
 	return rc;
 }
 
@@ -148,8 +135,8 @@ int sl_job_mix_step(struct sl_workspace *workspace, const struct sl_job *job, ui
 	if (!has_deposits(job))
 		return mix_buffers(workspace, job, from);
 	if (engine->adds != NULL && !engine->adds(job->view))
-		return mix_deposits(workspace, job, from);
-	int rc = add_deposits(workspace, job, from);
+		return run_deposits(workspace, job, mix_block, from);
+	int rc = run_deposits(workspace, job, add_block, from);
 	return rc == SL_OK ? mix_buffers(workspace, job, from) : rc;
 }
 

@@ -29,19 +29,28 @@ static bool plain_sum(const struct sl_view *view)
 	return view->steps == 1;
 }
 
-static int take(struct sl_workspace *workspace, const struct sl_view *view, const struct sl_buffer *b)
+static uint32_t check_block(const struct sl_blocks *blocks, const struct sl_block *block)
 {
-	size_t count = sl_view_chunk_elements(view, b->index);
-	(void)workspace;
-	return sl_vector_valid(&view->field, b->bytes, count) ? SL_OK : SL_ERR_INVALID;
+	const struct sl_buffer *b = blocks->context;
+	size_t at = block->first - (size_t)b->index * SL_CHUNK_ELEMENTS;
+	return !sl_vector_valid(&blocks->view->field,
+				b->bytes + sl_packed_bytes(at, blocks->view->field.bits), block->count);
 }
 
-static void step(struct sl_workspace *workspace, const struct sl_view *view, size_t at, size_t count,
+static int take(struct sl_workspace *workspace, const struct sl_view *view, struct sl_buffer *b)
+{
+	struct sl_blocks blocks = {.workspace = workspace, .view = view, .context = b};
+	return sl_blocks_run_chunk(&blocks, b->index, check_block) == 0 ? SL_OK : SL_ERR_INVALID;
+}
+
+static void step(struct sl_workspace *workspace, const struct sl_view *view, const struct sl_block *block,
 		 uint64_t k)
 {
+	const struct sl_room *room = &workspace->rooms[block->worker];
+	size_t at = block->first, count = block->count;
 	if (plain_sum(view))
 		return;
-	uint64_t state[SL_JOB_MIX_BLOCK], *sum = workspace->second + at;
+	uint64_t *state = room->s, *sum = workspace->second + at;
 	const uint64_t *part = workspace->analysis.r;
 	uint8_t *packed = sl_state_at(workspace, view, at);
 	sl_vector_unpack(&view->field, packed, count, state);
@@ -49,7 +58,7 @@ static void step(struct sl_workspace *workspace, const struct sl_view *view, siz
 		memcpy(sum, state, count * sizeof *sum);
 		sl_vector_scale(&view->field, sum, count, part[0]);
 	}
-	sl_vector_update(&view->field, state, sum, part[k + 1], count, workspace->states, workspace->weights,
+	sl_vector_update(&view->field, state, sum, part[k + 1], count, room->states, workspace->weights,
 			 view->degree);
 	sl_bytes_pack(packed, k + 1 == view->steps ? sum : state, count, view->field.bits);
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "common/compute/job_mix_row.h"
+#include "common/compute/job_share.h"
 #include "common/compute/state.h"
 #include "common/field/vector.h"
 
@@ -12,7 +13,7 @@ static bool is_sum(const struct sl_buffer *b)
 	return b->iteration == SL_FOREST_DOWN;
 }
 
-static int take(struct sl_workspace *workspace, const struct sl_view *view, const struct sl_buffer *b)
+static int take(struct sl_workspace *workspace, const struct sl_view *view, struct sl_buffer *b)
 {
 	size_t first = (size_t)b->index * view->state_elements,
 	       count = sl_view_state_elements(view, b->index);
@@ -23,11 +24,7 @@ static int take(struct sl_workspace *workspace, const struct sl_view *view, cons
 		       sl_packed_bytes(count, view->field.bits));
 		return SL_OK;
 	}
-	uint64_t *s = sl_state_take(workspace, view, first, count);
-	int rc = sl_vector_take(&view->field, s, b->bytes, count, true);
-	if (rc == SL_OK)
-		sl_state_put(workspace, view, first, count);
-	return rc;
+	return sl_job_share_add(workspace, view, b->bytes, first, count);
 }
 
 const struct sl_job_mix_row sl_job_mix_forest = {.take = take};

@@ -8,7 +8,6 @@
 #include "common/field/vector.h"
 #include "common/mixing/spectrum.h"
 
-#define BLOCK 1024u /* elements on the stack */
 #define SAMPLE 256u /* elements of which the spread is taken: masked states are alike everywhere */
 
 static int open_divisors(struct sl_workspace *workspace, const struct sl_view *view)
@@ -32,12 +31,7 @@ static bool adds(const struct sl_view *view)
 /* Write X(0) = s << f. */
 static void first(const struct sl_view *view, const uint64_t *s, size_t count, uint8_t *out)
 {
-	int64_t state[BLOCK];
-	for (size_t at = 0; at < count; at += BLOCK) {
-		size_t n = count - at < BLOCK ? count - at : BLOCK;
-		sl_metropolis_open(s + at, view->fraction, n, state);
-		memcpy(out + at * SL_STATE_BYTES, state, n * SL_STATE_BYTES);
-	}
+	sl_metropolis_open(s, view->fraction, count, (int64_t *)(void *)out);
 }
 
 /* Return true if the spread is taken after `k` exchanges: evenly, SL_SPREADS_MAX times at most, the first and
@@ -49,40 +43,50 @@ static bool has_spread(const struct sl_view *view, uint64_t k)
 }
 
 /* Logs show the spread, but no masked state: two digits are too few for one. */
-static void take_spread(struct sl_workspace *workspace, const struct sl_view *view, size_t count)
+static void take_spread(struct sl_workspace *workspace, const struct sl_view *view,
+			const struct sl_block *block)
 {
 	const int64_t *state = (const int64_t *)workspace->second;
+	size_t count = block->count < SAMPLE ? block->count : SAMPLE;
 	uint64_t apart =
-		sl_metropolis_spread(state, count < SAMPLE ? count : SAMPLE, workspace->states, view->degree);
+		sl_metropolis_spread(state, count, workspace->rooms[block->worker].states, view->degree);
 	double one = (double)(UINT64_C(1) << view->fraction);
 	workspace->spread = sl_spectrum_two_digits(view->n * (double)apart / one);
 }
 
-static void step(struct sl_workspace *workspace, const struct sl_view *view, size_t at, size_t count,
+static void step(struct sl_workspace *workspace, const struct sl_view *view, const struct sl_block *block,
 		 uint64_t k)
 {
-	int64_t *state = (int64_t *)workspace->second + at;
+	const struct sl_room *room = &workspace->rooms[block->worker];
+	int64_t *state = (int64_t *)workspace->second + block->first;
 	if (k == 0) {
-		uint64_t s[SL_JOB_MIX_BLOCK];
-		sl_vector_unpack(&view->field, sl_state_at(workspace, view, at), count, s);
-		sl_metropolis_open(s, view->fraction, count, state);
+		sl_state_take(workspace, view, block->first, block->count, room->s);
+		sl_metropolis_open(room->s, view->fraction, block->count, state);
 	}
-	if (at == 0 && has_spread(view, k))
-		take_spread(workspace, view, count);
-	sl_metropolis_step(state, count, workspace->states, workspace->divisors, view->degree);
+	if (block->first == 0 && has_spread(view, k))
+		take_spread(workspace, view, block);
+	sl_metropolis_step(state, block->count, room->states, workspace->divisors, view->degree);
+}
+
+static uint32_t close_block(const struct sl_blocks *blocks, const struct sl_block *block)
+{
+	uint64_t z[SL_BLOCK_ELEMENTS];
+	const struct sl_view *view = blocks->view;
+	const int64_t *state = (const int64_t *)blocks->workspace->second + block->first;
+	double *margin = (double *)blocks->context + block->worker;
+	*margin = fmax(*margin,
+		       sl_metropolis_close(&view->field, view->n, view->fraction, state, block->count, z));
+	sl_state_put(blocks->workspace, view, block->first, block->count, z);
+	return 0;
 }
 
 static double close_state(struct sl_workspace *workspace, const struct sl_view *view)
 {
-	const int64_t *state = (const int64_t *)workspace->second;
-	double margin = 0;
-	for (uint32_t m = 0; m < view->chunks; m++) {
-		size_t first = (size_t)m * SL_CHUNK_ELEMENTS, count = sl_view_chunk_elements(view, m);
-		margin =
-			fmax(margin, sl_metropolis_close(&view->field, view->n, view->fraction, state + first,
-							 count, sl_state_chunk(workspace, view)));
-		sl_state_put(workspace, view, first, count);
-	}
+	double margins[SL_WORKERS_MAX] = {0}, margin = 0;
+	struct sl_blocks blocks = {.workspace = workspace, .view = view, .context = margins};
+	sl_blocks_run(&blocks, 0, view->elements, close_block);
+	for (uint32_t w = 0; w < SL_WORKERS_MAX; w++)
+		margin = fmax(margin, margins[w]);
 	return margin;
 }
 

@@ -7,6 +7,7 @@
 
 #include "common/base/bytes.h"
 #include "common/base/tensors.h"
+#include "common/compute/blocks.h"
 #include "common/compute/job_noise.h"
 #include "common/compute/state.h"
 #include "common/field/vector.h"
@@ -14,7 +15,6 @@
 #define NONE UINT32_MAX
 #define VISIBLE_BITS 13	 /* no warning of a change that is below 2^-13 of the largest value of its tensor */
 #define ZEROED_ROUNDS 3u /* results in a row may have zeros in the place of a tensor */
-#define BLOCK 2048u	 /* elements on the stack */
 
 static size_t min(size_t a, size_t b)
 {
@@ -97,8 +97,38 @@ static double change_of(const struct sl_tensor_run *run, const void *model, cons
 	return 0;
 }
 
+struct change {
+	const struct sl_tensor_run *run;
+	const void *model, *base;
+	double most[SL_WORKERS_MAX];
+};
+
+static uint32_t change_block(const struct sl_blocks *blocks, const struct sl_block *block)
+{
+	struct change *change = blocks->context;
+	double *most = &change->most[block->worker];
+	struct sl_tensor_run run = *change->run;
+	run.offset += block->first * sl_tensors_dtype_bytes(run.dtype);
+	run.count = block->count;
+	*most = fmax(*most, change_of(&run, change->model, change->base));
+	return 0;
+}
+
+/* Do change_of on all workers. */
+static double change_over(struct sl_workspace *workspace, const struct sl_tensor_run *run, const void *model,
+			  const void *base)
+{
+	struct change change = {.run = run, .model = model, .base = base};
+	struct sl_blocks blocks = {.workspace = workspace, .context = &change};
+	double most = 0;
+	sl_blocks_run(&blocks, 0, run->count, change_block);
+	for (uint32_t w = 0; w < sl_workers(workspace); w++)
+		most = fmax(most, change.most[w]);
+	return most;
+}
+
 /* Note the magnitude of the update of a tensor. Return true if the range cuts it by what can be seen. */
-static bool note_magnitude(const struct sl_workspace *workspace, const struct sl_encoding *encoding,
+static bool note_magnitude(struct sl_workspace *workspace, const struct sl_encoding *encoding,
 			   const struct sl_tensor_run *run, double change)
 {
 	uint32_t k = run->tensor - 1;
@@ -106,7 +136,7 @@ static bool note_magnitude(const struct sl_workspace *workspace, const struct sl
 	uint32_t magnitude = exact ? 0 : sl_ranges_magnitude(change, encoding->exponents[k]);
 	workspace->ranges.own[k] = (uint8_t)magnitude;
 	return magnitude == SL_MAGNITUDES - 1 &&
-	       ldexp(change, VISIBLE_BITS) > change_of(run, workspace->committed, NULL);
+	       ldexp(change, VISIBLE_BITS) > change_over(workspace, run, workspace->committed, NULL);
 }
 
 /* Return the quantization step of a tensor in a round of models. */
@@ -146,14 +176,14 @@ static void look_at_tensors(struct sl_workspace *workspace, const struct sl_view
 	result->update = base != NULL ? 0 : NAN;
 	for (struct sl_tensor_run run = {.apart = true};
 	     sl_tensors_next(&workspace->tensors, workspace->n, &run);) {
-		double change = base == NULL ? 0 : change_of(&run, workspace->trained, base);
+		double change = base == NULL ? 0 : change_over(workspace, &run, workspace->trained, base);
 		if (run.dtype != SL_INT64 && base != NULL)
 			result->update = fmax(result->update, change);
 		if (sl_view_ranged(view)) { /* what rounding leaves out is in the next update */
 			result->far |= note_magnitude(workspace, &encoding, &run, change);
 			continue;
 		}
-		double most = change_of(&run, workspace->trained, NULL);
+		double most = change_over(workspace, &run, workspace->trained, NULL);
 		if (most > 0 && most <= step_of(&encoding, &run) / 2 && workspace->weight > 0) {
 			uint32_t k = run.tensor - 1;
 			result->first_frozen = result->frozen == 0 ? k : result->first_frozen;
@@ -164,25 +194,47 @@ static void look_at_tensors(struct sl_workspace *workspace, const struct sl_view
 	note_zeroed(&workspace->zeroed, lost, view->t);
 }
 
+/* Encode a block, and add its note to that of the worker. */
+static uint32_t check_block(const struct sl_blocks *blocks, const struct sl_block *block)
+{
+	uint64_t x[SL_BLOCK_ELEMENTS];
+	struct sl_encode_note *notes = blocks->context, *all = &notes[block->worker], part;
+	int rc = encode(blocks->workspace, blocks->view, block->first, block->count, x, &part);
+	sodium_memzero(x, sizeof x);
+	all->clamped += part.clamped;
+	all->vanished += part.vanished;
+	all->rounding = fmax(all->rounding, part.rounding);
+	return rc == SL_OK ? 0 : 1 + (uint32_t)(block->first / SL_BLOCK_ELEMENTS);
+}
+
+/* Encode all blocks; the first that fails once more, for its error and its note. */
+static int check_blocks(struct sl_workspace *workspace, const struct sl_view *view,
+			struct sl_encode_note *all)
+{
+	uint64_t x[SL_BLOCK_ELEMENTS];
+	struct sl_encode_note notes[SL_WORKERS_MAX] = {0};
+	struct sl_blocks blocks = {.workspace = workspace, .view = view, .context = notes};
+	uint32_t failed = sl_blocks_run(&blocks, 0, (size_t)view->elements, check_block);
+	*all = (struct sl_encode_note){0};
+	if (failed > 0) {
+		size_t first = (size_t)(failed - 1) * SL_BLOCK_ELEMENTS;
+		return encode(workspace, view, first, min(view->elements - first, SL_BLOCK_ELEMENTS), x, all);
+	}
+	for (uint32_t w = 0; w < sl_workers(workspace); w++) {
+		all->clamped += notes[w].clamped;
+		all->vanished += notes[w].vanished;
+		all->rounding = fmax(all->rounding, notes[w].rounding);
+	}
+	return SL_OK;
+}
+
 int sl_job_model_check(struct sl_workspace *workspace, const struct sl_view *view,
 		       struct sl_job_result *result)
 {
-	uint64_t x[BLOCK];
-	struct sl_encode_note *all = &result->note, part;
-	int rc = SL_OK;
-	*all = (struct sl_encode_note){0};
 	result->update = NAN;
 	if (!sl_encoding_is_noisy(&view->encoding))
 		look_at_tensors(workspace, view, result);
-	for (size_t at = 0; rc == SL_OK && at < view->elements; at += BLOCK) {
-		rc = encode(workspace, view, at, min(view->elements - at, BLOCK), x, &part);
-		all->index = part.index;
-		all->value = part.value;
-		all->clamped += part.clamped;
-		all->vanished += part.vanished;
-		all->rounding = fmax(all->rounding, part.rounding);
-	}
-	sodium_memzero(x, sizeof x);
+	int rc = check_blocks(workspace, view, &result->note);
 	result->zeroed =
 		rc == SL_OK && !workspace->zeros_allowed && workspace->zeroed.rounds >= ZEROED_ROUNDS;
 	if (result->zeroed) {
@@ -299,19 +351,15 @@ static void find_exponents(const struct sl_workspace *workspace, const struct sl
 					  : next_exponent(workspace, view, &encoding, k);
 }
 
-/* Decode the elements first .. first + count - 1 of Z to `model`, which has room for as many of 8 bytes.
- * Return their bytes. */
+/* Decode the elements first .. first + count - 1 of Z, which go to `sums`, to `model`, which has room for as
+ * many of 8 bytes. Return their bytes. */
 static size_t decode(const struct sl_workspace *workspace, const struct sl_view *view, size_t first,
-		     size_t count, uint64_t *model)
+		     size_t count, uint64_t *sums, uint64_t *model)
 {
 	const struct sl_tensors *tensors = &workspace->tensors;
-	uint64_t sums[BLOCK];
-	uint32_t bits = view->field.bits;
 	size_t n = workspace->n;
 	struct sl_encoding encoding = encoding_of(workspace, view);
-	sl_vector_unpack(&view->field, workspace->s + sl_packed_bytes(first, bits), count, sums);
-	if (encoding.exponents != NULL)
-		note_most(workspace, view, sums, first, count);
+	sl_state_take(workspace, view, first, count, sums);
 	int rc = sl_encoding_decode_part(&view->field, &encoding, tensors, sums, workspace->s,
 					 sl_state_element(workspace, view, (size_t)view->elements - 1),
 					 sl_job_model_base(workspace, view), n, first, count, model);
@@ -322,7 +370,7 @@ static size_t decode(const struct sl_workspace *workspace, const struct sl_view 
 bool sl_job_model_hash(const struct sl_workspace *workspace, const struct sl_view *view,
 		       uint8_t strands[static SL_STRANDS_BYTES])
 {
-	uint64_t model[BLOCK];
+	uint64_t sums[SL_BLOCK_ELEMENTS], model[SL_BLOCK_ELEMENTS];
 	struct sl_vector_hash hash;
 	const struct sl_ranges *ranges = &workspace->ranges;
 	bool finite = true;
@@ -331,11 +379,14 @@ bool sl_job_model_hash(const struct sl_workspace *workspace, const struct sl_vie
 		memset(ranges->most, 0, ranges->count * sizeof *ranges->most);
 		memset(ranges->value, 0, ranges->count * sizeof *ranges->value);
 	}
-	for (size_t at = 0, n = workspace->n; at < n; at += BLOCK) {
-		size_t bytes = decode(workspace, view, at, min(n - at, BLOCK), model);
+	for (size_t at = 0, count; at < workspace->n; at += count) {
+		count = min(workspace->n - at, SL_BLOCK_ELEMENTS);
+		size_t bytes = decode(workspace, view, at, count, sums, model);
 		sl_vector_hash_add(&hash, (const uint8_t *)model, bytes);
+		if (sl_view_ranged(view))
+			note_most(workspace, view, sums, at, count);
 		if (ranges->count > 0)
-			note_values(workspace, model, at, min(n - at, BLOCK));
+			note_values(workspace, model, at, count);
 	}
 	for (uint32_t k = 0; k < ranges->count; k++)
 		finite &= isfinite(ranges->value[k]) != 0;
@@ -347,14 +398,11 @@ bool sl_job_model_hash(const struct sl_workspace *workspace, const struct sl_vie
 	return finite;
 }
 
-/* Keep the rest of the own update, if it is in Z and this process has encoded it. */
-static void keep_rest(struct sl_workspace *workspace, const struct sl_view *view)
+/* Return true if the rest of the own update is kept: it is in Z, and this process has encoded it. */
+static bool keeps_rest(const struct sl_workspace *workspace, const struct sl_view *view)
 {
-	struct sl_encoding encoding = encoding_of(workspace, view);
 	bool own = memcmp(workspace->encoded, view->h, SL_HASH_BYTES) == 0 && workspace->weight > 0;
-	if (encoding.exponents != NULL && own && workspace->rest != NULL)
-		sl_encoding_rest_part(&encoding, &workspace->tensors, workspace->trained,
-				      workspace->committed, workspace->n, 0, workspace->n, workspace->rest);
+	return sl_view_ranged(view) && own && workspace->rest != NULL;
 }
 
 void sl_job_model_add_rest(struct sl_workspace *workspace)
@@ -364,16 +412,29 @@ void sl_job_model_add_rest(struct sl_workspace *workspace)
 		sl_encoding_rest_add(&workspace->tensors, workspace->trained, workspace->rest, workspace->n);
 }
 
+/* Write a block of the model over B, whose elements are not needed any more once the rest is kept. */
+static uint32_t accept_block(const struct sl_blocks *blocks, const struct sl_block *block)
+{
+	struct sl_workspace *workspace = blocks->workspace;
+	const struct sl_view *view = blocks->view;
+	uint64_t sums[SL_BLOCK_ELEMENTS], model[SL_BLOCK_ELEMENTS];
+	struct sl_encoding encoding = encoding_of(workspace, view);
+	size_t to = sl_tensors_offset(&workspace->tensors, workspace->n, block->first);
+	if (*(const bool *)blocks->context)
+		sl_encoding_rest_part(&encoding, &workspace->tensors, workspace->trained,
+				      workspace->committed, workspace->n, block->first, block->count,
+				      workspace->rest);
+	size_t bytes = decode(workspace, view, block->first, block->count, sums, model);
+	memcpy((uint8_t *)workspace->committed + to, model, bytes);
+	return 0;
+}
+
 void sl_job_model_accept(struct sl_workspace *workspace, const struct sl_view *view)
 {
-	keep_rest(workspace, view);
-	uint64_t model[BLOCK];
-	uint8_t *committed = workspace->committed;
-	for (size_t at = 0, n = workspace->n; at < n; at += BLOCK) {
-		size_t bytes = decode(workspace, view, at, min(n - at, BLOCK), model);
-		memcpy(committed, model, bytes); /* B of these elements is not needed any more */
-		committed += bytes;
-	}
+	bool rest = keeps_rest(workspace, view);
+	struct sl_blocks blocks = {.workspace = workspace, .view = view, .context = &rest};
+	sl_blocks_run(&blocks, 0, workspace->n, accept_block);
 	if (workspace->ranges.count > 0)
-		memcpy(committed, workspace->ranges.next, sl_ranges_bytes(&workspace->ranges));
+		memcpy(sl_workspace_exponents(workspace), workspace->ranges.next,
+		       sl_ranges_bytes(&workspace->ranges));
 }

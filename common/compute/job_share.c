@@ -4,12 +4,12 @@
 #include <sodium.h>
 
 #include "common/base/bytes.h"
+#include "common/compute/blocks.h"
 #include "common/compute/job_model.h"
 #include "common/compute/state.h"
 #include "common/field/vector.h"
 
-#define BLOCK 2048u /* elements shared at a time: a hundred rows take 1.6 MB */
-#define ALIGN 64u   /* alignment of an array in an arena, at most */
+#define ALIGN 64u /* alignment of an array in an arena, at most */
 
 static size_t min(size_t a, size_t b)
 {
@@ -23,15 +23,23 @@ static bool seeded(const struct sl_view *view)
 
 static size_t block_elements(const struct sl_view *view)
 {
-	return min(view->elements, BLOCK);
+	return min(view->elements, SL_BLOCK_ELEMENTS);
 }
 
-size_t sl_job_share_bytes(const struct sl_view *view)
+/* Return the bytes of the room of a worker. */
+static size_t room_bytes(const struct sl_view *view)
 {
 	size_t points = view->degree + 1, block = block_elements(view) * sizeof(uint64_t);
-	size_t rows = points * (block + sl_view_share_bytes(view, 0) + 2 * (ALIGN + sizeof(void *))) + block;
-	size_t randomness = points * (2 * sizeof(struct sl_prg) + 2 * sizeof(sl_id) + sizeof(uint64_t));
-	return rows + randomness + sl_share_scratch(view->degree) * sizeof(uint64_t) + 16 * ALIGN;
+	size_t rows = points * (block + sizeof(uint64_t *) + ALIGN) + 2 * (block + ALIGN);
+	return rows + sl_share_scratch(view->degree) * sizeof(uint64_t) +
+	       view->degree * (sizeof(struct sl_prg) + sizeof(uint8_t *)) + 6 * ALIGN;
+}
+
+size_t sl_job_share_bytes(const struct sl_view *view, uint32_t workers)
+{
+	size_t points = view->degree + 1, shares = points * (sl_view_share_bytes(view, 0) + ALIGN);
+	size_t randomness = points * (2 * sizeof(struct sl_prg) + 2 * sizeof(sl_id) + 2 * sizeof(uint64_t));
+	return shares + randomness + workers * (sizeof(struct sl_room) + room_bytes(view)) + 16 * ALIGN;
 }
 
 /* Open the streams of the own shares: a fresh 32-byte key for each neighbour, or all bytes from the operating
@@ -57,30 +65,41 @@ static uint32_t first_row(const struct sl_view *view)
 	return seeded(view) ? view->degree : 0;
 }
 
-static bool take_rows(struct sl_workspace *workspace, const struct sl_view *view)
+static bool take_shares(struct sl_workspace *workspace, const struct sl_view *view)
 {
-	struct sl_arena *arena = &workspace->scratch;
 	bool room = true;
 	for (uint32_t r = 0; room && r < view->degree; r++)
-		room = (workspace->shares[r] = SL_ARENA_TAKE(arena, sl_view_share_bytes(view, 0), uint8_t)) !=
-		       NULL;
-	for (uint32_t r = 0; room && r <= view->degree; r++) /* MIX needs all rows */
-		room = (workspace->rows[r] = SL_ARENA_TAKE(arena, block_elements(view), uint64_t)) != NULL;
+		room = (workspace->shares[r] = SL_ARENA_TAKE(&workspace->scratch,
+							     sl_view_share_bytes(view, 0), uint8_t)) != NULL;
 	return room;
 }
 
-static int take_room(struct sl_workspace *workspace, const struct sl_view *view)
+static bool take_room(struct sl_arena *arena, const struct sl_view *view, struct sl_room *room)
+{
+	size_t block = block_elements(view);
+	room->s = SL_ARENA_TAKE(arena, block, uint64_t);
+	room->x = SL_ARENA_TAKE(arena, block, uint64_t);
+	room->rows = SL_ARENA_TAKE(arena, view->degree + 1, uint64_t *);
+	room->scratch = SL_ARENA_TAKE(arena, sl_share_scratch(view->degree), uint64_t);
+	room->streams = SL_ARENA_TAKE(arena, view->degree, struct sl_prg);
+	room->states = SL_ARENA_TAKE(arena, view->degree, const uint8_t *);
+	for (uint32_t r = 0; room->rows != NULL && r <= view->degree; r++) /* MIX needs all rows */
+		room->rows[r] = SL_ARENA_TAKE(arena, block, uint64_t);
+	return !arena->full;
+}
+
+static int take_memory(struct sl_workspace *workspace, const struct sl_view *view)
 {
 	struct sl_arena *arena = &workspace->scratch;
 	workspace->randomness = SL_ARENA_TAKE(arena, view->degree, struct sl_prg);
 	workspace->theirs = SL_ARENA_TAKE(arena, view->degree, struct sl_prg);
 	workspace->shares = SL_ARENA_TAKE(arena, view->degree, uint8_t *);
-	workspace->rows = SL_ARENA_TAKE(arena, view->degree + 1, uint64_t *);
-	workspace->share_scratch = SL_ARENA_TAKE(arena, sl_share_scratch(view->degree), uint64_t);
-	workspace->x = SL_ARENA_TAKE(arena, block_elements(view), uint64_t);
-	bool room = workspace->randomness && workspace->theirs && workspace->shares && workspace->rows &&
-		    workspace->share_scratch && workspace->x;
-	return room && take_rows(workspace, view) ? SL_OK : SL_ERR_NOMEM;
+	workspace->rooms = SL_ARENA_TAKE(arena, sl_workers(workspace), struct sl_room);
+	bool room = workspace->randomness && workspace->theirs && workspace->shares && workspace->rooms &&
+		    take_shares(workspace, view);
+	for (uint32_t w = 0; room && w < sl_workers(workspace); w++)
+		room = take_room(arena, view, &workspace->rooms[w]);
+	return room ? SL_OK : SL_ERR_NOMEM;
 }
 
 int sl_job_share_open(struct sl_workspace *workspace, const struct sl_view *view)
@@ -93,7 +112,7 @@ int sl_job_share_open(struct sl_workspace *workspace, const struct sl_view *view
 	int rc = sl_share_init(&workspace->sharing, &view->field, view->ids[view->self], neighbours,
 			       view->degree, &workspace->scratch);
 	if (rc == SL_OK)
-		rc = take_room(workspace, view);
+		rc = take_memory(workspace, view);
 	if (rc != SL_OK)
 		return rc;
 	assert(!seeded(view) || !workspace->randomness_from_os); /* without keys there is no seed to send */
@@ -103,38 +122,55 @@ int sl_job_share_open(struct sl_workspace *workspace, const struct sl_view *view
 	return SL_OK;
 }
 
-/* Make the shares of the block that begins `at` elements into the chunk, and at element `first` of the model.
- */
-static void make_block(struct sl_workspace *workspace, const struct sl_view *view, uint64_t *s, size_t first,
-		       size_t at, size_t count)
+/* Make the shares of a block, and add the own one to s. */
+static uint32_t make_block(const struct sl_blocks *blocks, const struct sl_block *block)
 {
+	struct sl_workspace *workspace = blocks->workspace;
+	const struct sl_view *view = blocks->view;
+	const struct sl_room *room = &workspace->rooms[block->worker];
 	uint32_t bits = view->field.bits;
-	const uint64_t *own = workspace->rows[view->degree];
-	sl_job_model_encode(workspace, view, first, count, workspace->x);
-	sl_share(&workspace->sharing, view->sharing, workspace->randomness, workspace->x, count,
-		 workspace->rows, workspace->share_scratch);
-	sl_vector_add(&view->field, s, own, count);
+	size_t first = block->first, count = block->count;
+	struct sl_prg *streams = sl_blocks_streams(workspace, block, workspace->randomness, view->degree);
+	sl_job_model_encode(workspace, view, first, count, room->x);
+	sl_share(&workspace->sharing, view->sharing, streams, room->x, count, room->rows, room->scratch);
+	sl_state_take(workspace, view, first, count, room->s);
+	sl_vector_add(&view->field, room->s, room->rows[view->degree], count);
+	sl_state_put(workspace, view, first, count, room->s);
 	for (uint32_t r = first_row(view); r < view->degree; r++)
-		sl_bytes_pack(workspace->shares[r] + sl_packed_bytes(at, bits), workspace->rows[r], count,
-			      bits);
+		sl_bytes_pack(workspace->shares[r] + sl_packed_bytes(first % SL_CHUNK_ELEMENTS, bits),
+			      room->rows[r], count, bits);
+	sl_blocks_close(workspace, block, view->degree);
+	return 0;
 }
 
-static void make_chunk(struct sl_workspace *workspace, const struct sl_view *view, uint32_t m)
+static void wipe_room(const struct sl_room *room, const struct sl_view *view)
 {
-	size_t first = (size_t)m * SL_CHUNK_ELEMENTS, count = sl_view_chunk_elements(view, m);
-	uint64_t *s = sl_state_take(workspace, view, first, count);
-	for (size_t at = 0; at < count; at += BLOCK)
-		make_block(workspace, view, s + at, first + at, at, min(count - at, BLOCK));
-	sl_state_put(workspace, view, first, count);
+	for (uint32_t r = first_row(view); r <= view->degree; r++)
+		sodium_memzero(room->rows[r], block_elements(view) * sizeof *room->rows[r]);
+	sodium_memzero(room->x, block_elements(view) * sizeof *room->x);
+	sodium_memzero(room->s, block_elements(view) * sizeof *room->s);
 }
 
+/* Do the work of all blocks of the SHARE or EXPAND job that begins at chunk `m`. Return true if it is the
+ * last. */
+static bool run_chunks(const struct sl_blocks *blocks, uint32_t m, sl_block_run run)
+{
+	const struct sl_view *view = blocks->view;
+	uint32_t end = sl_view_share_end(view, m);
+	size_t first = (size_t)m * SL_CHUNK_ELEMENTS, last = (size_t)end * SL_CHUNK_ELEMENTS;
+	sl_blocks_run(blocks, first, min(view->elements, last) - first, run);
+	return end == view->chunks;
+}
+
+/* The operating system's bytes are taken in order. */
 void sl_job_share_make(struct sl_workspace *workspace, const struct sl_view *view, uint32_t m)
 {
-	for (uint32_t end = sl_view_share_end(view, m); m < end; m++)
-		make_chunk(workspace, view, m);
-	for (uint32_t r = first_row(view); r <= view->degree; r++)
-		sodium_memzero(workspace->rows[r], block_elements(view) * sizeof *workspace->rows[r]);
-	sodium_memzero(workspace->x, block_elements(view) * sizeof *workspace->x);
+	struct sl_blocks blocks = {
+		.workspace = workspace, .view = view, .in_order = workspace->randomness_from_os};
+	if (!run_chunks(&blocks, m, make_block))
+		return;
+	for (uint32_t w = 0; w < sl_workers(workspace); w++)
+		wipe_room(&workspace->rooms[w], view);
 }
 
 void sl_job_share_take(struct sl_workspace *workspace, const struct sl_buffer *buffers)
@@ -143,17 +179,54 @@ void sl_job_share_take(struct sl_workspace *workspace, const struct sl_buffer *b
 		sl_prg_open(&workspace->theirs[b->from], b->bytes);
 }
 
+static uint32_t expand_block(const struct sl_blocks *blocks, const struct sl_block *block)
+{
+	struct sl_workspace *workspace = blocks->workspace;
+	const struct sl_view *view = blocks->view;
+	uint64_t *s = workspace->rooms[block->worker].s;
+	struct sl_prg *streams = sl_blocks_streams(workspace, block, workspace->theirs, view->degree);
+	sl_state_take(workspace, view, block->first, block->count, s);
+	for (uint32_t r = 0; r < view->degree; r++)
+		sl_prg_add(&streams[r], &view->field, s, block->count);
+	sl_state_put(workspace, view, block->first, block->count, s);
+	sl_blocks_close(workspace, block, view->degree);
+	return 0;
+}
+
 void sl_job_share_expand(struct sl_workspace *workspace, const struct sl_view *view, uint32_t m)
 {
-	for (uint32_t end = sl_view_share_end(view, m); m < end; m++) {
-		size_t first = (size_t)m * SL_CHUNK_ELEMENTS, count = sl_view_chunk_elements(view, m);
-		uint64_t *s = sl_state_take(workspace, view, first, count);
-		for (size_t at = 0; at < count; at += BLOCK)
-			for (uint32_t r = 0; r < view->degree; r++)
-				sl_prg_add(&workspace->theirs[r], &view->field, s + at,
-					   min(count - at, BLOCK));
-		sl_state_put(workspace, view, first, count);
-	}
+	struct sl_blocks blocks = {.workspace = workspace, .view = view};
+	run_chunks(&blocks, m, expand_block);
+}
+
+/* Packed elements of s from `first` on. */
+struct packed {
+	const uint8_t *bytes;
+	size_t first;
+};
+
+/* Add a block of them to s. */
+static uint32_t gather_block(const struct sl_blocks *blocks, const struct sl_block *block)
+{
+	struct sl_workspace *workspace = blocks->workspace;
+	const struct sl_view *view = blocks->view;
+	const struct packed *packed = blocks->context;
+	const uint8_t *bytes =
+		packed->bytes + sl_packed_bytes(block->first - packed->first, view->field.bits);
+	uint64_t *s = workspace->rooms[block->worker].s;
+	sl_state_take(workspace, view, block->first, block->count, s);
+	if (sl_vector_take(&view->field, s, bytes, block->count, true) != SL_OK)
+		return 1;
+	sl_state_put(workspace, view, block->first, block->count, s);
+	return 0;
+}
+
+int sl_job_share_add(struct sl_workspace *workspace, const struct sl_view *view, const uint8_t *bytes,
+		     size_t first, size_t count)
+{
+	struct packed packed = {bytes, first};
+	struct sl_blocks blocks = {.workspace = workspace, .view = view, .context = &packed};
+	return sl_blocks_run(&blocks, first, count, gather_block) == 0 ? SL_OK : SL_ERR_INVALID;
 }
 
 void sl_job_share_close(struct sl_workspace *workspace, const struct sl_view *view)

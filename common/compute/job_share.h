@@ -17,13 +17,17 @@
 #include "common/compute/workspace.h"
 
 /* Return the bytes of scratch. */
-size_t sl_job_share_bytes(const struct sl_view *view);
+size_t sl_job_share_bytes(const struct sl_view *view, uint32_t workers);
 /* Take room from the empty scratch and open fresh streams. SL_ERR_NOMEM. */
 int sl_job_share_open(struct sl_workspace *workspace, const struct sl_view *view);
 /* SHARE: from chunk `m` on, encode the trained model and make the shares; the own one is added to s. */
 void sl_job_share_make(struct sl_workspace *workspace, const struct sl_view *view, uint32_t m);
 /* GATHER, seeded: open the neighbours' streams. */
 void sl_job_share_take(struct sl_workspace *workspace, const struct sl_buffer *buffers);
+/* Add the packed elements `bytes` to s, from element `first` on. SL_ERR_INVALID: they are not of the field; s
+ * is then undefined. */
+int sl_job_share_add(struct sl_workspace *workspace, const struct sl_view *view, const uint8_t *bytes,
+		     size_t first, size_t count);
 /* EXPAND: from chunk `m` on, add the neighbours' streams to s. */
 void sl_job_share_expand(struct sl_workspace *workspace, const struct sl_view *view, uint32_t m);
 /* All shares are made: wipe streams, seeds and shares. */

@@ -7,6 +7,7 @@
 #include "common/base/arena.h"
 #include "common/base/tensors.h"
 #include "common/compute/slots.h"
+#include "common/base/team.h"
 #include "common/dp/gaussian.h"
 #include "common/field/encoding.h"
 #include "common/field/metropolis.h"
@@ -23,6 +24,16 @@ struct sl_noise {
 	struct sl_gaussian plan;
 	uint8_t key[SL_KEY_BYTES], dither[SL_KEY_BYTES];
 	double factor; /* the own vector is scaled by it */
+};
+
+/* What one worker needs for a block; secret. */
+struct sl_room {
+	uint64_t *s;		/* elements of s */
+	uint64_t *x;		/* the encoding, wiped after the last SHARE */
+	uint64_t **rows;	/* degree + 1: the shares; in MIX, the neighbours' first states */
+	uint64_t *scratch;	/* of sl_share */
+	struct sl_prg *streams; /* by neighbour */
+	const uint8_t **states; /* by neighbour: the state that MIX works on */
 };
 
 struct sl_workspace {
@@ -48,9 +59,10 @@ struct sl_workspace {
 	bool randomness_from_os; /* draw every random element from `source`, not from a PRG */
 	sl_key_source source;
 	void *source_context;
+	struct sl_team *team; /* NULL: all parts run on the caller */
 
 	uint8_t *s;		    /* masked state, then the state of the engine, then Z; packed (state.h) */
-	size_t s_bytes;		    /* at least sl_state_bytes(view) from ENCODE or SUM on */
+	size_t s_bytes;		    /* at least sl_state_packed(view) from ENCODE or SUM on */
 	uint64_t *second;	    /* states of metropolis, as int64; of exact, the sum over k */
 	size_t second_elements;	    /* at least sl_state_second(view) from the first MIX on */
 	struct sl_slots state_file; /* slots of the view; open from ENCODE on, or from the start for an
@@ -65,15 +77,13 @@ struct sl_workspace {
 
 	/* in the scratch, from ENCODE on */
 	struct sl_sharing sharing;
-	struct sl_prg *randomness; /* by neighbour: the streams of the own shares */
-	uint64_t *x;		   /* a block of the encoding, wiped when its shares are made */
-	struct sl_prg *theirs; /* by neighbour: the streams of the seeds received; then its mask of a chunk */
-	uint8_t **shares;      /* by neighbour: the share as it is sent, of the last SHARE job; or the seed */
-	uint64_t **rows; /* degree + 1 rows of a block; in MIX, a block of the neighbours' first states */
-	uint64_t *share_scratch;
+	struct sl_room *rooms;	   /* by worker */
+	struct sl_prg *randomness; /* by neighbour: key or source of the own shares */
+	struct sl_prg *theirs;	   /* by neighbour: the seed received */
+	uint8_t **shares; /* by neighbour: the share as it is sent, of the last SHARE job; or the seed */
 	struct sl_divisor *divisors; /* by neighbour: of metropolis */
 	uint64_t *weights;	     /* by neighbour, then the own: w_ij of exact */
-	const uint8_t **states;	     /* by neighbour: the state that a MIX job works on */
+	const uint8_t **states;	     /* by neighbour: the state that a MIX job takes */
 	double spread;		     /* of the last MIX (job_types.h) */
 };
 
@@ -93,7 +103,7 @@ static inline int16_t *sl_workspace_exponents(const struct sl_workspace *workspa
 	return (int16_t *)(void *)((uint8_t *)workspace->committed + sl_workspace_model_bytes(workspace));
 }
 
-/* Return the bytes of scratch that an attempt on this view needs. */
-size_t sl_job_scratch(const struct sl_view *view);
+/* Return the bytes of scratch that an attempt on this view needs with so many workers. */
+size_t sl_job_scratch(const struct sl_view *view, uint32_t workers);
 /* Wipe s, second, shares and streams: at the end of every attempt. The shell ends the state file. */
 void sl_job_wipe(struct sl_workspace *workspace);

@@ -117,7 +117,7 @@ void sl_canonical_deposit(const struct sl_scope *scope, const uint8_t *deposit, 
 		if (used != NULL)
 			used(deposit + at, n);
 	}
-	begin(&v, "starling deposit 3", scope);
+	begin(&v, "starling deposit 4", scope);
 	feed_u64(&v, bytes);
 	feed_vector(&v, &vector);
 	finish(&v, hash);

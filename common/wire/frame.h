@@ -14,7 +14,7 @@
 #include "common/protocol/message.h"
 
 #define SL_FRAME_PING 64u /* not a message: a frame without payload that shows that the peer is alive */
-#define SL_FRAME_VERSION 14u
+#define SL_FRAME_VERSION 15u
 /* Between learners that have a signed roster (daemon/membership/group_update.h): not messages of the core. */
 #define SL_FRAME_ROSTER_VERSION 32u
 #define SL_FRAME_ROSTER_PART 33u

@@ -1,5 +1,6 @@
 #include "daemon/learner/vectors.h"
 
+#include "common/compute/blocks.h"
 #include "common/compute/state.h"
 #include "daemon/runtime/vector_memory.h"
 
@@ -37,7 +38,8 @@ int sl_vectors_grow(struct sl_workspace *workspace, const char *folder, const st
 {
 	bool small = false;
 	if (job->kind == SL_JOB_ANALYSE || job->kind == SL_JOB_ENCODE) {
-		size_t size = workspace->scratch.size, need = sl_job_scratch(job->view);
+		size_t size = workspace->scratch.size,
+		       need = sl_job_scratch(job->view, sl_workers(workspace));
 		if (size < need) {
 			void *memory = grow(folder, workspace->scratch.base, &size, need);
 			sl_arena_init(&workspace->scratch, memory, size);
@@ -45,7 +47,7 @@ int sl_vectors_grow(struct sl_workspace *workspace, const char *folder, const st
 		}
 	}
 	if (begins(job)) {
-		workspace->s = grow(folder, workspace->s, &workspace->s_bytes, sl_state_bytes(job->view));
+		workspace->s = grow(folder, workspace->s, &workspace->s_bytes, sl_state_packed(job->view));
 		small |= workspace->s == NULL;
 	}
 	if (job->kind == SL_JOB_MIX && sl_state_second(job->view) > 0) {

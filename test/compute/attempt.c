@@ -86,11 +86,11 @@ static int setup_kind(void **state, enum sl_sharing_kind kind, uint64_t p)
 	struct attempt *a = *state = calloc(1, sizeof *a);
 	struct sl_workspace *w = &a->workspace;
 	make_view(a, kind, p);
-	size_t scratch = sl_job_scratch(&a->view);
+	size_t scratch = sl_job_scratch(&a->view, WORKERS_MOST);
 	*w = (struct sl_workspace){.n = ELEMENTS - 1, .weight = 1, .source = source, .source_context = a};
 	w->trained = calloc(ELEMENTS, sizeof(float));
 	w->committed = calloc(ELEMENTS, sizeof(float));
-	w->s_bytes = sl_state_bytes(&a->view);
+	w->s_bytes = sl_state_packed(&a->view);
 	w->s = calloc(1, w->s_bytes);
 	w->second = calloc(ELEMENTS, sizeof *w->second);
 	w->second_elements = ELEMENTS;
@@ -136,6 +136,29 @@ int attempt_teardown(void **state)
 	return 0;
 }
 
+static uint64_t bits(double value)
+{
+	uint64_t b;
+	memcpy(&b, &value, sizeof b);
+	return b;
+}
+
+void attempt_set_noise(struct attempt *a, double noise, enum sl_dp_unit unit)
+{
+	struct sl_view *view = &a->view;
+	static const struct sl_layout none;
+	view->agreed = (struct sl_parameters){.n = ELEMENTS - 1,
+					      .tolerance = 1,
+					      .max_weight = 1,
+					      .values = SL_VALUES_NOISY,
+					      .sharing = view->sharing,
+					      .dp_unit = unit,
+					      .dp_clip = bits(2),
+					      .dp_noise = bits(noise)};
+	sl_view_set_encoding(view, &none);
+	assert_int_equal(view->elements, ELEMENTS);
+}
+
 void attempt_set_state(struct attempt *a, const uint64_t state[ELEMENTS])
 {
 	sl_bytes_pack(a->workspace.s, state, ELEMENTS, a->view.field.bits);
@@ -146,16 +169,17 @@ uint64_t attempt_state(const struct attempt *a, size_t l)
 	return sl_bytes_element(a->workspace.s, l, a->view.field.bits);
 }
 
-/* Chunk by chunk: the masks are streams of their own. */
+/* Block by block: the masks are streams of their own. */
 void attempt_deposit(struct attempt *a, uint32_t i, uint8_t *packed)
 {
 	uint64_t *masked = malloc(sizeof a->state[i]);
 	memcpy(masked, a->state[i], sizeof a->state[i]);
-	for (uint32_t m = 0; m < a->view.chunks; m++) {
+	for (uint32_t b = 0; b * SL_BLOCK_ELEMENTS < ELEMENTS; b++) {
+		uint32_t left = ELEMENTS - b * SL_BLOCK_ELEMENTS;
 		struct sl_prg mask;
-		sl_prg_open_at(&mask, a->keys[i], m + 1);
-		sl_prg_add(&mask, &a->view.field, masked + (size_t)m * SL_CHUNK_ELEMENTS,
-			   sl_view_chunk_elements(&a->view, m));
+		sl_prg_open_at(&mask, a->keys[i], b + 1);
+		sl_prg_add(&mask, &a->view.field, masked + (size_t)b * SL_BLOCK_ELEMENTS,
+			   left < SL_BLOCK_ELEMENTS ? left : SL_BLOCK_ELEMENTS);
 	}
 	sl_bytes_pack(packed, masked, ELEMENTS, a->view.field.bits);
 	free(masked);

@@ -5,6 +5,7 @@
 
 #define LEARNERS 3u
 #define ELEMENTS (SL_CHUNK_ELEMENTS + 3u) /* two chunks */
+#define WORKERS_MOST 8u
 #define PRIME ((UINT64_C(1) << 36) - 5)
 #define WIDE_PRIME ((UINT64_C(1) << 61) - 1)
 
@@ -29,6 +30,9 @@ int attempt_teardown(void **state);
 /* Run a job of learner 0, and one that must succeed. */
 struct sl_job_result attempt_run(struct attempt *a, struct sl_job job);
 void attempt_run_well(struct attempt *a, enum sl_job_kind kind, uint32_t chunk);
+
+/* Let the view have noise. */
+void attempt_set_noise(struct attempt *a, double noise, enum sl_dp_unit unit);
 
 /* Set s; return element `l` of it. */
 void attempt_set_state(struct attempt *a, const uint64_t state[ELEMENTS]);

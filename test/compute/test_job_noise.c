@@ -12,30 +12,6 @@
 #define N (ELEMENTS - 1)
 #define Z 0.05
 
-static uint64_t bits(double value)
-{
-	uint64_t b;
-	memcpy(&b, &value, sizeof b);
-	return b;
-}
-
-/* Let the view of the attempt have noise. */
-static void with_noise(struct attempt *a, enum sl_dp_unit unit)
-{
-	struct sl_view *view = &a->view;
-	static const struct sl_layout none;
-	view->agreed = (struct sl_parameters){.n = N,
-					      .tolerance = 1,
-					      .max_weight = 1,
-					      .values = SL_VALUES_NOISY,
-					      .sharing = view->sharing,
-					      .dp_unit = unit,
-					      .dp_clip = bits(2),
-					      .dp_noise = bits(Z)};
-	sl_view_set_encoding(view, &none);
-	assert_int_equal(view->elements, ELEMENTS);
-}
-
 static void encode(struct attempt *a, int64_t *x)
 {
 	static uint64_t elements[ELEMENTS];
@@ -73,7 +49,7 @@ TEST_WITH(noise_has_its_size, attempt_setup, attempt_teardown)
 {
 	struct attempt *a = *state;
 	for (int unit = SL_DP_RECORD; unit <= SL_DP_LEARNER; unit++) {
-		with_noise(a, (enum sl_dp_unit)unit);
+		attempt_set_noise(a, Z, (enum sl_dp_unit)unit);
 		zero_model(a);
 		encode(a, x);
 		check_variance(a, x);
@@ -87,7 +63,7 @@ TEST_WITH(noise_has_its_size, attempt_setup, attempt_teardown)
 TEST_WITH(each_attempt_has_a_noise_of_its_own, attempt_setup_seeded, attempt_teardown)
 {
 	struct attempt *a = *state;
-	with_noise(a, SL_DP_LEARNER);
+	attempt_set_noise(a, Z, SL_DP_LEARNER);
 	zero_model(a);
 	encode(a, x);
 	encode(a, y);
@@ -101,7 +77,7 @@ TEST_WITH(noise_is_the_same_within_an_attempt, attempt_setup, attempt_teardown)
 {
 	struct attempt *a = *state;
 	uint64_t some[100];
-	with_noise(a, SL_DP_RECORD);
+	attempt_set_noise(a, Z, SL_DP_RECORD);
 	encode(a, x);
 	for (size_t first = 0; first < 1000; first += 77) {
 		sl_job_model_encode(&a->workspace, &a->view, first, 100, some);
@@ -113,7 +89,7 @@ TEST_WITH(noise_is_the_same_within_an_attempt, attempt_setup, attempt_teardown)
 TEST_WITH(weight_0_adds_noise, attempt_setup, attempt_teardown)
 {
 	struct attempt *a = *state;
-	with_noise(a, SL_DP_RECORD);
+	attempt_set_noise(a, Z, SL_DP_RECORD);
 	a->workspace.weight = 0;
 	encode(a, x);
 	check_variance(a, x);
@@ -124,7 +100,7 @@ TEST_WITH(noise_is_added_to_the_vector, attempt_setup, attempt_teardown)
 {
 	struct attempt *a = *state;
 	float *trained = a->workspace.trained;
-	with_noise(a, SL_DP_RECORD);
+	attempt_set_noise(a, Z, SL_DP_RECORD);
 	for (size_t l = 0; l < N; l++)
 		trained[l] = 100;
 	encode(a, x);
@@ -147,7 +123,7 @@ TEST_WITH(records_are_dithered, attempt_setup, attempt_teardown)
 	struct attempt *a = *state;
 	float *trained = a->workspace.trained;
 	for (int unit = SL_DP_RECORD; unit <= SL_DP_LEARNER; unit++) {
-		with_noise(a, (enum sl_dp_unit)unit);
+		attempt_set_noise(a, Z, (enum sl_dp_unit)unit);
 		for (size_t l = 0; l < N; l++)
 			trained[l] = ldexpf(0.25f, a->view.encoding.noisy.step);
 		encode(a, x);
@@ -164,7 +140,7 @@ TEST_WITH(records_are_dithered, attempt_setup, attempt_teardown)
 TEST_WITH(learner_is_scaled_to_the_norm, attempt_setup, attempt_teardown)
 {
 	struct attempt *a = *state;
-	with_noise(a, SL_DP_LEARNER);
+	attempt_set_noise(a, Z, SL_DP_LEARNER);
 	struct sl_job_result result = attempt_run(a, (struct sl_job){.kind = SL_JOB_ENCODE});
 	assert_true(result.code == SL_OK && result.scaled && a->workspace.noise.factor < 1);
 	encode(a, x);
@@ -179,7 +155,7 @@ TEST_WITH(learner_is_scaled_to_the_norm, attempt_setup, attempt_teardown)
 TEST_WITH(keys_do_not_outlive_the_shares, attempt_setup, attempt_teardown)
 {
 	struct attempt *a = *state;
-	with_noise(a, SL_DP_RECORD);
+	attempt_set_noise(a, Z, SL_DP_RECORD);
 	attempt_run_well(a, SL_JOB_ENCODE, 0);
 	const struct sl_noise *noise = &a->workspace.noise;
 	assert_false(sodium_is_zero((const uint8_t *)noise, sizeof *noise));
@@ -194,9 +170,22 @@ TEST_WITH(keys_do_not_outlive_the_shares, attempt_setup, attempt_teardown)
 TEST_WITH(charge_is_what_was_added, attempt_setup, attempt_teardown)
 {
 	struct attempt *a = *state;
-	with_noise(a, SL_DP_RECORD);
+	attempt_set_noise(a, Z, SL_DP_RECORD);
 	struct sl_dp_round round = sl_view_charge(&a->view, 0.25);
 	assert_true(round.sigma == a->view.scale.sigma && round.sensitivity == a->view.scale.sensitivity);
 	assert_true(round.shares == 2 && round.sampled == 0.25 && round.dimension == N);
 	assert_true(round.beta == a->view.scale.beta && round.distance > 0);
+}
+
+/* Each block has noise of its own, as its elements have. */
+TEST_WITH(blocks_differ, attempt_setup, attempt_teardown)
+{
+	struct attempt *a = *state;
+	attempt_set_noise(a, Z, SL_DP_LEARNER);
+	zero_model(a);
+	encode(a, x);
+	size_t same = 0;
+	for (size_t l = 0; l < SL_BLOCK_ELEMENTS; l++)
+		same += x[l] == x[l + SL_BLOCK_ELEMENTS];
+	assert_true(same < SL_BLOCK_ELEMENTS / 2);
 }

@@ -459,12 +459,12 @@ TEST_WITH(when_the_shares_are_out, attempt_setup, attempt_teardown)
 {
 	struct attempt *a = *state;
 	share(a);
-	assert_true(wiped(a->workspace.x, 3 * sizeof *a->workspace.x));
+	assert_true(wiped(a->workspace.rooms[0].x, 3 * sizeof(uint64_t)));
 	assert_false(wiped(a->workspace.s, sl_slot_state_bytes(&a->view)));
 	for (uint32_t r = 0; r <= 2; r++)
-		assert_true(wiped(a->workspace.rows[r], 3 * sizeof **a->workspace.rows));
+		assert_true(wiped(a->workspace.rooms[0].rows[r], 3 * sizeof(uint64_t)));
 	assert_false(wiped(a->workspace.shares[0], sl_packed_bytes(3, a->view.field.bits))); /* to be sent */
-	assert_true(wiped(a->workspace.share_scratch, sl_share_scratch(2) * sizeof(uint64_t)));
+	assert_true(wiped(a->workspace.rooms[0].scratch, sl_share_scratch(2) * sizeof(uint64_t)));
 }
 
 /* Take the neighbours' seeds. */

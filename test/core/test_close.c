@@ -34,7 +34,7 @@ static struct sl_job_result run_close(const struct sl_view *view, uint64_t *s)
 	uint64_t room[2 * ELEMENTS];
 	struct sl_workspace workspace = {.n = ELEMENTS - 1, .s = (uint8_t *)room, .second = s};
 	struct sl_job_result result;
-	assert_true(sl_state_bytes(view) <= sizeof room);
+	assert_true(sl_state_packed(view) <= sizeof room);
 	if (view->engine == SL_ENGINE_EXACT)
 		sl_bytes_pack(workspace.s, s, ELEMENTS, view->field.bits);
 	sl_job_run(&workspace, &(struct sl_job){.kind = SL_JOB_CLOSE, .view = view}, &result);

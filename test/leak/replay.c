@@ -136,7 +136,7 @@ static void open_fixture(struct replay *replay, uint32_t i, enum sl_sharing_kind
 		if (!(replay->history->attempts[k].present >> i & 1))
 			continue;
 		make_view(replay, k, i, kind, &fixture->views[k]);
-		size_t need = sl_job_scratch(&fixture->views[k]);
+		size_t need = sl_job_scratch(&fixture->views[k], 1);
 		scratch = need > scratch ? need : scratch;
 		state_file = replay_state_file_bytes(&fixture->views[k]) > state_file
 				     ? replay_state_file_bytes(&fixture->views[k])

@@ -148,8 +148,8 @@ static void share(struct writing *writing, uint32_t i, const uint64_t *x)
 	encoding = x;
 	work(writing, i, SL_JOB_SHARE);
 	encoding = NULL;
-	assert_true(all_zero(workspace->x, elements) &&
-		    all_zero(workspace->rows[view->degree], elements)); /* wiped after use */
+	assert_true(all_zero(workspace->rooms[0].x, elements) &&
+		    all_zero(workspace->rooms[0].rows[view->degree], elements)); /* wiped after use */
 	for (uint32_t r = 0; r < view->degree; r++)
 		send(writing, i, sl_view_peer(view, r), workspace->shares[r], view);
 	uint64_t *own = state_of(fixture, view);

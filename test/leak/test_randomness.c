@@ -130,6 +130,12 @@ static void close_long(struct long_vector *v)
 	replay_close(&v->replay);
 }
 
+/* Return the elements of the block that begins at element `at`. */
+static size_t block_elements(uint32_t at)
+{
+	return ELEMENTS - at < SL_BLOCK_ELEMENTS ? ELEMENTS - at : SL_BLOCK_ELEMENTS;
+}
+
 /* Take chunk m of the shares as the neighbours do; expand a seed. */
 static void take_rows(struct long_vector *v, const struct sl_view *view, uint32_t m)
 {
@@ -142,8 +148,10 @@ static void take_rows(struct long_vector *v, const struct sl_view *view, uint32_
 			continue;
 		}
 		memset(v->shares[r], 0, ELEMENTS * sizeof **v->shares);
-		sl_prg_open(&randomness, workspace->shares[r]);
-		sl_prg_add(&randomness, &view->field, v->shares[r], ELEMENTS);
+		for (uint32_t at = 0; at < ELEMENTS; at += SL_BLOCK_ELEMENTS) {
+			sl_prg_open_at(&randomness, workspace->shares[r], at / SL_BLOCK_ELEMENTS + 1);
+			sl_prg_add(&randomness, &view->field, v->shares[r] + at, block_elements(at));
+		}
 	}
 }
 
@@ -251,7 +259,7 @@ TEST(from_the_system)
 	}
 }
 
-/* `sharing: seeded` and `shamir`: a key for each attempt and neighbour; each element of its stream once, in
+/* `sharing: seeded` and `shamir`: a key for each attempt and neighbour; each element of its blocks once, in
  * order. */
 TEST(from_keys)
 {
@@ -266,8 +274,12 @@ TEST(from_keys)
 			assert_int_equal(v.counter.keys, DEGREE);
 			for (uint32_t c = 0; c < DEGREE; c++) {
 				struct sl_prg randomness;
-				sl_prg_open(&randomness, v.counter.key[c]);
-				sl_prg_fill(&randomness, &v.replay.field, stream, ELEMENTS);
+				for (uint32_t at = 0; at < ELEMENTS; at += SL_BLOCK_ELEMENTS) {
+					sl_prg_open_at(&randomness, v.counter.key[c],
+						       at / SL_BLOCK_ELEMENTS + 1);
+					sl_prg_fill(&randomness, &v.replay.field, stream + at,
+						    block_elements(at));
+				}
 				assert_memory_equal(stream, v.randomness[c], ELEMENTS * sizeof *stream);
 			}
 		}

@@ -323,7 +323,7 @@ TEST_WITH(test_known_vectors, set_up, NULL)
 {
 	for (size_t l = 0; l < 5; l++)
 		vector[l] = 7 * l;
-	expect_hash(hash_deposit, "7598538b4c71e13a39069cc7857c96bdf71c846c677eae62fa0cc653a9c6f022");
+	expect_hash(hash_deposit, "cfeee74760a1d87b03ab402fbc2dfae8d50d3474226affa565c265068476f1a0");
 	for (size_t l = 0; l < 2500; l++)
 		long_vector[l] = 7 * l;
 	expect_hash(hash_long_result, "70b186f6c144d1dec2904e39188c4d9a4c6c02773cfa610cf3b2ac2e9c86caad");

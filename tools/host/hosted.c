@@ -128,7 +128,7 @@ void sl_hosted_ask(struct sl_hosted *l, const struct sl_action *action, bool who
 /* Make room for what `job` needs of s and second. */
 static void prepare_state(struct sl_workspace *w, const struct sl_job *job)
 {
-	size_t bytes = sl_state_bytes(job->view), elements = sl_state_second(job->view);
+	size_t bytes = sl_state_packed(job->view), elements = sl_state_second(job->view);
 	if (job->kind == SL_JOB_MIX && w->second_elements < elements) {
 		sl_heap_give(w->second);
 		w->second = insist(sl_heap_zeroed(elements, sizeof *w->second));
@@ -147,7 +147,7 @@ static void prepare(struct sl_workspace *workspace, const struct sl_job *job)
 {
 	prepare_state(workspace, job);
 	if (job->kind == SL_JOB_ANALYSE || job->kind == SL_JOB_ENCODE) {
-		size_t need = sl_job_scratch(job->view);
+		size_t need = sl_job_scratch(job->view, 1);
 		if (workspace->scratch.size < need) {
 			sl_heap_give(workspace->scratch.base);
 			sl_arena_init(&workspace->scratch, insist(sl_heap_take(need)), need);

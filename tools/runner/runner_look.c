@@ -57,10 +57,11 @@ bool sl_runner_sum_check(struct sl_runner *runner, uint32_t i)
 	const struct sl_runner_sum *sum = find_sum(runner, l->host.view->h);
 	pthread_mutex_unlock(&runner->lock); /* it is complete */
 	bool same = sum != NULL && sum->count == l->host.view->n;
-	for (uint32_t m = 0; same && m < l->host.view->chunks; m++) {
-		size_t first = (size_t)m * SL_CHUNK_ELEMENTS, count = sl_view_chunk_elements(l->host.view, m);
-		const uint64_t *z = sl_state_take(&l->host.workspace, l->host.view, first, count);
-		same = memcmp(sum->z + first, z, count * sizeof *z) == 0;
+	for (size_t at = 0; same && at < l->host.view->elements; at += BLOCK) {
+		uint64_t z[BLOCK];
+		size_t left = (size_t)l->host.view->elements - at, count = left < BLOCK ? left : BLOCK;
+		sl_state_take(&l->host.workspace, l->host.view, at, count, z);
+		same = memcmp(sum->z + at, z, count * sizeof *z) == 0;
 	}
 	return same;
 }

@@ -75,10 +75,10 @@ static int make_view(struct learner *l, uint64_t p)
 static int make_workspace(struct learner *l)
 {
 	struct sl_workspace *w = &l->workspace;
-	size_t scratch = sl_job_scratch(&l->view);
+	size_t scratch = sl_job_scratch(&l->view, 1);
 	*w = (struct sl_workspace){.n = ELEMENTS - 1, .weight = 1, .source = draw};
 	w->trained = SL_ARENA_TAKE(&l->arena, ELEMENTS, float);
-	w->s_bytes = sl_state_bytes(&l->view);
+	w->s_bytes = sl_state_packed(&l->view);
 	w->s = sl_arena_take(&l->arena, (w->s_bytes + 7) / 8, sizeof(uint64_t));
 	w->second_elements = ELEMENTS;
 	w->second = SL_ARENA_TAKE(&l->arena, ELEMENTS, uint64_t);
