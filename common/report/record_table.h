@@ -288,6 +288,9 @@
 	X(NOT_LOCKED, "not_locked", SL_WARN, "reason",                                                       \
 	  "{reason} cannot be locked in memory, and may be written to the swap space; raise the limit: "     \
 	  "ulimit -l, or LimitMEMLOCK=infinity in the unit")                                                 \
+	X(THREADS, "threads", SL_WARN, "reason",                                                             \
+	  "{reason}; this learner goes on with fewer threads; raise the limit: ulimit -u, or TasksMax in "   \
+	  "the unit")                                                                                        \
 	X(RESUMED, "resumed", SL_INFO, "round", "continuing after round {round}, from its checkpoint")       \
 	X(IGNORED, "ignored", SL_WARN, "",                                                                   \
 	  "{reason} is ignored: a checkpoint is no record of a committed round; this learner begins with "   \

@@ -27,6 +27,7 @@
 #include "daemon/net/links.h"
 #include "daemon/net/tls.h"
 #include "daemon/observe/observe.h"
+#include "daemon/runtime/pool.h"
 #include "daemon/runtime/worker.h"
 #include "daemon/store/folder.h"
 #include "daemon/store/result.h"
@@ -136,6 +137,7 @@ struct sl_daemon {
 
 	/* Used by the compute worker. */
 	struct sl_workspace workspace;
+	struct sl_pool pool; /* helps it */
 	struct sl_masked_states masked_states;
 
 	const struct sl_view *workspace_view; /* view of the core for which the workspace was prepared last */

@@ -1,5 +1,6 @@
 #include "daemon/learner/loop.h"
 
+#include <inttypes.h>
 #include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
@@ -198,6 +199,24 @@ void sl_loop_signals(struct sl_daemon *daemon)
 	hold_signals(SIG_UNBLOCK);
 }
 
+/* Start the threads that compute, at most one for each block of the model. */
+static void open_pool(struct sl_daemon *daemon)
+{
+	size_t most = daemon->workspace.n / SL_BLOCK_ELEMENTS + 1;
+	uint32_t wanted =
+		daemon->settings->threads > 0 ? daemon->settings->threads : uv_available_parallelism();
+	wanted = wanted < SL_WORKERS_MAX ? wanted : SL_WORKERS_MAX;
+	wanted = wanted < most ? wanted : (uint32_t)most;
+	int rc = sl_pool_open(&daemon->pool, wanted);
+	daemon->workspace.team = &daemon->pool.team;
+	if (rc == 0)
+		return;
+	char text[128];
+	snprintf(text, sizeof text, "%" PRIu32 " of %" PRIu32 " threads compute: %s",
+		 daemon->pool.team.workers, wanted, uv_strerror(rc));
+	sl_report_log_reason(&daemon->observe, SL_RECORD_THREADS, text);
+}
+
 int sl_loop_open(struct sl_daemon *daemon, struct sl_error *error)
 {
 	uv_loop_t *loop = &daemon->loop;
@@ -211,6 +230,7 @@ int sl_loop_open(struct sl_daemon *daemon, struct sl_error *error)
 	uv_timer_init(loop, &daemon->handles.watchdog);
 	daemon->handles.watchdog.data = daemon;
 	uv_timer_start(&daemon->handles.watchdog, on_watchdog, LOOK_MS, LOOK_MS);
+	open_pool(daemon);
 	int rc = sl_worker_open(&daemon->compute, loop);
 	if (rc == 0)
 		rc = sl_worker_open(&daemon->train, loop);
@@ -310,6 +330,7 @@ void sl_loop_close(struct sl_daemon *daemon)
 	if (daemon->compute.back.loop != NULL)
 		sl_worker_close(&daemon->compute); /* first: the last commit queues an evaluation, which is
 						      still logged */
+	sl_pool_close(&daemon->pool);
 	if (daemon->train.back.loop != NULL)
 		sl_worker_close(&daemon->train);
 	daemon->closed = true;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include <uv.h>
 
 #include "common/membership/group.h"
 #include "common/model/trainer.h"
@@ -195,7 +196,8 @@ static bool is_given(const struct sl_launch_options *o, const char *setting)
 static int fill(struct sl_plan *plan, const char *data, struct sl_error *error)
 {
 	const struct sl_launch_options *o = &plan->options;
-	char rounds[16], seed[24], degree[16], here[PATH_MAX];
+	char rounds[16], seed[24], degree[16], threads[16], here[PATH_MAX];
+	uint32_t processors = uv_available_parallelism(), share = processors / plan->learners;
 	bool exec = is_given(o, "trainer=exec"); /* the learners start the command themselves */
 	bool private = is_given(o, "dp=record") || is_given(o, "dp=learner");
 	if (getcwd(here, sizeof here) == NULL)
@@ -203,9 +205,11 @@ static int fill(struct sl_plan *plan, const char *data, struct sl_error *error)
 	snprintf(rounds, sizeof rounds, "%u", o->rounds);
 	snprintf(seed, sizeof seed, "%llu", (unsigned long long)o->seed);
 	snprintf(degree, sizeof degree, "%u", sl_schedule_degree_max(&plan->schedule));
+	snprintf(threads, sizeof threads, "%u", share > 0 ? share : 1);
 	const struct sl_run_setting settings[] = {
 		{"run", plan->folder.name}, {"rounds", rounds}, {"data", data},
 		{"partition", "iid"},	    {"seed", seed},	{"max_degree", degree},
+		{"threads", threads},
 	};
 	static const struct sl_run_setting of_verify[] = {
 		{"keep_checkpoints", "all"},

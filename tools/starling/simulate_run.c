@@ -1,7 +1,6 @@
 #include "tools/starling/simulate_run.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,9 +94,6 @@ static int name_learners(struct sl_simulation *s, struct sl_error *error)
 
 static int open_runner(struct sl_simulation *s, struct sl_error *error)
 {
-	cpu_set_t processors; /* that this process may use */
-	if (sched_getaffinity(0, sizeof processors, &processors) != 0)
-		CPU_ZERO(&processors);
 	struct sl_runner_options options = {.learners = s->plan.learners,
 					    .settings = &s->plan.settings,
 					    .schedule = &s->plan.schedule,
@@ -105,7 +101,7 @@ static int open_runner(struct sl_simulation *s, struct sl_error *error)
 					    .initial = s->initial,
 					    .seed = s->plan.options.seed,
 					    .verify = s->plan.options.verify,
-					    .workers = (uint32_t)CPU_COUNT(&processors),
+					    .workers = uv_available_parallelism(),
 					    .frame_bytes = sl_codec_bytes,
 					    .train = train,
 					    .committed = sl_simulate_committed,
