@@ -21,6 +21,7 @@ static const struct {
 	{"passes", sl_bench_passes, 0},
 	{"analysis", sl_bench_analysis, 0},
 	{"records", sl_bench_records, 0},
+	{"threads", sl_bench_threads, 0},
 	{"tls", sl_bench_tls, 0},
 	{"floor", sl_bench_floor, 1}, /* DEGREE */
 };
