@@ -103,7 +103,17 @@ int sl_worker_open(struct sl_worker *worker, uv_loop_t *loop)
 	if (rc == 0)
 		rc = open_bell(worker, loop);
 	if (rc == 0)
-		rc = uv_thread_create(&worker->thread, work, worker);
+		rc = sl_worker_grow(worker, 1);
+	return rc;
+}
+
+int sl_worker_grow(struct sl_worker *worker, uint32_t threads)
+{
+	int rc = 0;
+	while (rc == 0 && worker->count < threads) {
+		rc = uv_thread_create(&worker->threads[worker->count], work, worker);
+		worker->count += rc == 0;
+	}
 	return rc;
 }
 
@@ -121,9 +131,10 @@ void sl_worker_close(struct sl_worker *worker)
 {
 	uv_mutex_lock(&worker->mutex);
 	worker->closing = true;
-	uv_cond_signal(&worker->wake);
+	uv_cond_broadcast(&worker->wake);
 	uv_mutex_unlock(&worker->mutex);
-	uv_thread_join(&worker->thread);
+	for (uint32_t k = 0; k < worker->count; k++)
+		uv_thread_join(&worker->threads[k]);
 	deliver(worker);
 	uv_close((uv_handle_t *)&worker->back, NULL);
 	close(worker->bell);

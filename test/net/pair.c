@@ -155,6 +155,7 @@ void net_open(struct net *net)
 		assert_int_equal(sl_tls_open(&net->tls[i], &net->identities[i], &net->roster, &error), SL_OK);
 	uv_loop_init(&net->loop);
 	assert_int_equal(sl_worker_open(&net->crypto, &net->loop), 0);
+	assert_int_equal(sl_worker_grow(&net->crypto, 3), 0);
 	emulators_open(&net->emulators, &net->loop);
 	open_spare(&net->loop);
 	net->descriptors = count_descriptors();

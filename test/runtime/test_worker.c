@@ -1,5 +1,6 @@
 /* A worker's tasks run in the order in which they were added, and each comes back to the loop once, in that
  * order. */
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,11 +17,12 @@ struct counted {
 static uv_loop_t loop;
 static struct sl_worker worker;
 static struct counted tasks[TASKS];
-static uint32_t added, ran, back;
+static uint32_t added, back;
+static atomic_uint ran;
 
 static void run(struct sl_task *base)
 {
-	((struct counted *)base)->ran = ran++; /* only the worker's */
+	((struct counted *)base)->ran = atomic_fetch_add(&ran, 1);
 }
 
 static void done(struct sl_task *base)
@@ -76,4 +78,21 @@ TEST_WITH(closing_gives_back_the_rest, setup, teardown)
 	sl_worker_close(&worker);
 	added = 1000;
 	expect_order();
+}
+
+/* Several threads: each task runs once and comes back once, in some order. */
+TEST_WITH(several_threads, setup, teardown)
+{
+	bool seen[TASKS] = {false};
+	assert_int_equal(sl_worker_grow(&worker, 3), 0);
+	for (int i = 0; i < 3; i++)
+		sl_worker_add(&worker, &tasks[added++].base);
+	while (back < TASKS)
+		uv_run(&loop, UV_RUN_ONCE);
+	sl_worker_close(&worker);
+	assert_int_equal(atomic_load(&ran), TASKS);
+	for (uint32_t i = 0; i < TASKS; i++) {
+		assert_true(tasks[i].ran < TASKS && !seen[tasks[i].ran]);
+		seen[tasks[i].ran] = true;
+	}
 }
