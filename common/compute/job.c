@@ -275,7 +275,7 @@ static void run_adopt(struct sl_workspace *workspace, const struct sl_job *job, 
 	void *before = workspace->committed;
 	workspace->committed = workspace->fetched;
 	workspace->fetched = before;
-	memcpy(workspace->strands, hashes.model, sizeof hashes.model);
+	memcpy(workspace->strands, model, sizeof model);
 }
 
 static void run_accept(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
