@@ -1,4 +1,5 @@
 /* Released pages are out of the memory of the process, and keep their bytes. */
+#include <sodium/core.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -73,6 +74,7 @@ TEST_WITH(a_large_vector_is_paged, folder_setup, folder_teardown)
 
 TEST(a_small_vector_is_not)
 {
+	assert_true(sodium_init() >= 0);
 	uint64_t *words = sl_vector_memory("/nonexistent", 12);
 	assert_non_null(words);
 	assert_int_equal((uintptr_t)words % sizeof *words, 0);
