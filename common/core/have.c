@@ -15,7 +15,7 @@ void sl_have_heard(struct sl_core *core, uint32_t peer, const struct sl_message 
 		sl_emit_reject(core, peer, "says that it holds deposits of a view that it is not in");
 		return;
 	}
-	struct sl_holder *holder = sl_open_sets(core, position);
+	struct sl_holder *holder = &core->at.holders[position];
 	memcpy(holder->held, have->held, size);
 	memcpy(holder->keys, have->keys, size);
 	if (!holder->heard && core->at.joined_count++ == 0) {

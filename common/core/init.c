@@ -1,5 +1,6 @@
 /* Lay out the core in its arena. No memory is taken after this. */
 #include "common/core/certificate.h"
+#include "common/core/open.h"
 #include "common/core/phases.h"
 #include "common/core/seen.h"
 #include "common/core/view_build.h"
@@ -29,10 +30,10 @@ static size_t attempt_bytes(const struct sl_core_config *config)
 	size_t chunks = sl_view_state_chunks_most(elements_most(config));
 	size_t graph = (2 * R + R * R) * sizeof(uint32_t) * 2 + 4096;
 	size_t attempt = chunks * 16 + R * (sizeof(struct sl_exchange) + chunks * 8 + 160) + 4096;
-	size_t keys = R * (1 + SL_KEY_SHARE_BYTES + sizeof(sl_id)) +
-		      sl_view_openings_max(config->roster_size) *
-			      (sizeof(struct sl_opened) + sl_bit_words(R) * 8 + 64) +
-		      4096;
+	size_t keys =
+		R * (1 + SL_KEY_SHARE_BYTES + sizeof(sl_id)) +
+		sl_open_most(config->roster_size) * (sizeof(struct sl_opened) + sl_bit_words(R) * 8 + 64) +
+		4096;
 	size_t check = R * (SL_KEY_BYTES + 2 + 3 * SL_CHECKSUM_POINTS_MAX * sizeof(uint64_t) + 16 +
 			    2 * sizeof(uint32_t)) +
 		       4096;

@@ -8,26 +8,12 @@
 #include "common/core/mix.h"
 #include "common/core/penalty.h"
 #include "common/core/split.h"
-#include "common/core/view_build.h"
 #include "common/field/key_share.h"
 #include "common/protocol/key_tree.h"
 
 #define SENDS_MAX 192u /* actions of a step after which no more keys are sent */
 
 /* --- keys --- */
-
-struct sl_holder *sl_open_sets(struct sl_core *core, uint32_t position)
-{
-	struct sl_holder *holder = &core->at.holders[position];
-	size_t bytes = sl_core_held_bytes(&core->view);
-	if (holder->held != NULL)
-		return holder;
-	holder->held = SL_ARENA_TAKE(&core->arena, 3 * bytes, uint8_t);
-	assert(holder->held != NULL);
-	holder->keys = holder->held + bytes;
-	holder->keys_sent = holder->keys + bytes;
-	return holder;
-}
 
 static bool is_known(const struct sl_core *core, uint32_t position)
 {
@@ -41,7 +27,7 @@ static void take_openings(struct sl_core *core)
 	size_t words = sl_core_words(core);
 	if (at->opening_count > 0)
 		return;
-	at->opening_count = (uint32_t)sl_view_openings_max(core->view.n);
+	at->opening_count = (uint32_t)sl_open_most(core->view.n);
 	at->openings = SL_ARENA_TAKE(&core->arena, at->opening_count, struct sl_opened);
 	uint64_t *sent = SL_ARENA_TAKE(&core->arena, at->opening_count * words, uint64_t);
 	assert(!core->arena.full);
@@ -108,7 +94,7 @@ void sl_open_key(struct sl_core *core, uint32_t peer, const struct sl_message *m
 	uint32_t origin = position_of(core, key->origin), from = core->view.position[peer];
 	if (origin == UINT32_MAX || from == UINT32_MAX)
 		return;
-	sl_core_mark(sl_open_sets(core, from)->keys, origin);
+	sl_core_mark(core->at.holders[from].keys, origin);
 	sl_split_heard(core, peer, key->readys);
 	if (is_known(core, origin) || (origin != from && origin != core->view.self && !may_show(core, peer)))
 		return;
@@ -158,7 +144,7 @@ void sl_open_release(struct sl_core *core)
 	sl_emit_send(core, core->view_neighbours, &message, true);
 	for (uint32_t r = 0; r < core->view.degree; r++)
 		if (sl_bit(core->linked, sl_view_peer(&core->view, r)))
-			sl_core_mark(sl_open_sets(core, core->view.neighbours[r])->keys_sent, self);
+			sl_core_mark(core->at.holders[core->view.neighbours[r]].keys_sent, self);
 }
 
 /* --- openings --- */
@@ -338,7 +324,7 @@ static bool supply(struct sl_core *core, uint32_t position)
 		show_ready(core, peer, i);
 		struct sl_message message = key_message(core, i);
 		sl_emit_send(core, sl_emit_only(core, peer), &message, true);
-		sl_core_mark(sl_open_sets(core, position)->keys_sent, i);
+		sl_core_mark(holder->keys_sent, i);
 	}
 	for (uint32_t k = 0; k < core->at.opening_count; k++) {
 		struct sl_opened *o = &core->at.openings[k];
@@ -357,8 +343,7 @@ void sl_open_link(struct sl_core *core, uint32_t position)
 {
 	struct sl_holder *holder = &core->at.holders[position];
 	holder->heard = false;
-	if (holder->held != NULL)
-		memset(holder->held, 0, 3 * sl_core_held_bytes(&core->view));
+	memset(holder->held, 0, 3 * sl_core_held_bytes(&core->view));
 	for (uint32_t k = 0; k < core->at.opening_count; k++)
 		sl_bit_clear(core->at.openings[k].sent, core->view.members[position]);
 	core->at.open_dirty = true;

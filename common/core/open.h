@@ -7,6 +7,14 @@
 
 #include "common/core/state.h"
 
+/* Return the openings for which there is room in a view of `learners`. More than that are lost learners' that
+ * have to wait until the keys of others are known. */
+static inline size_t sl_open_most(uint32_t learners)
+{
+	size_t all = (size_t)learners * learners;
+	return all < 4096 ? all : 4096;
+}
+
 /* A Key, an Opening has come. */
 void sl_open_key(struct sl_core *core, uint32_t peer, const struct sl_message *message);
 void sl_open_opening(struct sl_core *core, uint32_t peer, const struct sl_message *message);
@@ -17,8 +25,6 @@ void sl_open_ready(struct sl_core *core, uint32_t position);
 void sl_open_release(struct sl_core *core);
 /* The link to `peer` came up: show it its own deposit key, if it is known. */
 void sl_open_remind(struct sl_core *core, uint32_t peer);
-/* Return the participant at `position`, with room for its sets. */
-struct sl_holder *sl_open_sets(struct sl_core *core, uint32_t position);
 /* A link came up or fell: forget what was sent over it, and what the participant has. */
 void sl_open_link(struct sl_core *core, uint32_t position);
 

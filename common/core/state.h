@@ -197,7 +197,7 @@ enum sl_slot {
 /* A participant as a source of deposits and keys. */
 struct sl_holder {
 	bool heard;	    /* a Have has come over the present link */
-	uint8_t *held;	    /* deposits that it has: a bit set over positions; NULL as the others: empty */
+	uint8_t *held;	    /* deposits that it has: a bit set over positions; the others follow it */
 	uint8_t *keys;	    /* keys that it knows */
 	uint8_t *keys_sent; /* .. that were sent to it over the present link */
 	uint32_t told;	    /* edition of the own Have in the last one to it; 0: none on this link */
@@ -553,10 +553,10 @@ static inline bool sl_core_peer_ready(const struct sl_core *core, uint32_t i)
 	return sl_bit(core->linked, i) && p->hello && p->t == core->t && p->status == SL_PEER_STATUS_READY;
 }
 
-/* Bit sets over the positions of a view, as in a Have; NULL: an empty one. */
+/* Bit sets over the positions of a view, as in a Have. */
 static inline bool sl_core_has(const uint8_t *set, uint32_t position)
 {
-	return set != NULL && ((set[position / 8] >> (position % 8)) & 1);
+	return (set[position / 8] >> (position % 8)) & 1;
 }
 static inline void sl_core_mark(uint8_t *set, uint32_t position)
 {

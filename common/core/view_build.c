@@ -299,13 +299,21 @@ static bool above_ids(struct sl_core *core, const struct sl_view *view)
 static void take_recovery(struct sl_core *core, const struct sl_view *view)
 {
 	struct sl_arena *arena = &core->arena;
+	size_t held = sl_core_held_bytes(view);
 	core->at.readys = SL_ARENA_TAKE(arena, view->n, struct sl_ready);
 	core->at.ready_here = SL_ARENA_TAKE(arena, view->n, bool);
 	core->at.split_from = SL_NOBODY;
 	core->at.said_readys = sl_arena_take(arena, view->n, sizeof *core->at.said_readys);
 	core->at.holders = SL_ARENA_TAKE(arena, view->n, struct sl_holder);
 	core->at.slots = SL_ARENA_TAKE(arena, view->n, enum sl_slot);
-	core->at.held = SL_ARENA_TAKE(arena, sl_core_held_bytes(view), uint8_t);
+	core->at.held = SL_ARENA_TAKE(arena, held, uint8_t);
+	uint8_t *sets = SL_ARENA_TAKE(arena, 3 * held * view->n, uint8_t);
+	for (uint32_t i = 0; !arena->full && i < view->n; i++, sets += 3 * held) {
+		struct sl_holder *holder = &core->at.holders[i];
+		holder->held = sets;
+		holder->keys = sets + held;
+		holder->keys_sent = holder->keys + held;
+	}
 }
 
 /* Keys and key shares: those received, and openings. */

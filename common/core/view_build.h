@@ -3,14 +3,6 @@
 
 #include "common/core/state.h"
 
-/* Return the openings for which there is room in a view of `learners`. More than that are lost learners' that
- * have to wait until the keys of others are known. */
-static inline size_t sl_view_openings_max(uint32_t learners)
-{
-	size_t all = (size_t)learners * learners;
-	return all < 4096 ? all : 4096;
-}
-
 /* Return the link state of learner `i` for attempt `a` of round t, or NULL: it is not here, or of a start
  * before the one that the Hello of the learner says. */
 const struct sl_link_record *sl_view_link(const struct sl_core *core, uint32_t i, sl_attempt a);
