@@ -198,3 +198,47 @@ TEST(ready_lost)
 	assert_int_equal(committed_learners(sim, 2), 5);
 	end(sim);
 }
+
+/* --- a loss --- */
+
+/* Return true if each learner but `lost` has committed another round than when `before` was noted. */
+static bool all_went_on(const struct sl_sim *sim, uint32_t lost, const sl_round *before)
+{
+	for (uint32_t i = 0; i < sim->n; i++)
+		if (i != lost && sim->learners[i].host.committed == before[i])
+			return false;
+	return true;
+}
+
+static void lose_one(uint64_t seed)
+{
+	struct sl_sim_options o = {.seed = seed, .learners = 7, .parameters = {.rounds = 9, .n = 100}};
+	struct sl_sim *sim = sl_sim_new(&o);
+	sl_round before[7];
+	uint32_t lost = (uint32_t)(seed % 7);
+	sl_sim_start(sim);
+	sl_sim_run_until_round(sim, 1);
+	uint64_t at = sim->now + seed * UINT64_C(0x9e3779b97f4a7c15) % 1500000;
+	while (sl_sim_next(sim) < at)
+		sl_sim_step(sim);
+	for (uint32_t i = 0; i < sim->n; i++)
+		before[i] = sim->learners[i].host.committed;
+	sl_sim_lose_power(sim, lost, seed % 2 == 0 ? 0 : 6000);
+	sim->learners[lost].lost = true;
+	while (!all_went_on(sim, lost, before)) {
+		sl_sim_step(sim);
+		if (sim->now > at + (sim->learners[0].host.config.stall_timeout_ms + 2000) * UINT64_C(1000))
+			sl_sim_fail(sim,
+				    "without learner %u, the others need more than 2 s beyond stall_timeout",
+				    sim->ids[lost]);
+	}
+	sl_sim_free(sim);
+}
+
+/* One learner is lost at a random moment of a round, and the others notice it at once or after six seconds. A
+ * round takes about a second. */
+TEST(a_loss_costs_stall_timeout)
+{
+	for (uint64_t seed = 1; seed <= 140; seed++)
+		lose_one(seed);
+}
