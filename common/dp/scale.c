@@ -21,10 +21,9 @@ double sl_dp_dithered_norm(double norm, double dimension, double beta, bool *nev
 static int set_room(const struct sl_dp_terms *terms, double shares, struct sl_dp_scale *scale)
 {
 	bool record = terms->unit == SL_DP_RECORD;
-	double clips = SL_DP_CLIPS_MOST * scale->norm, steps = SL_DP_STEPS_MOST;
-	if (terms->dimension < SL_DP_SHORT)
-		steps *= SL_DP_SHORT / terms->dimension;
-	double most = !record ? ceil(scale->norm) : clips > steps ? clips : floor(steps);
+	double shared = SL_DP_CLIPS_SHARED / terms->dimension;
+	double clips = shared > SL_DP_CLIPS_LEAST ? shared : SL_DP_CLIPS_LEAST;
+	double most = record ? floor(clips * scale->norm) : ceil(scale->norm);
 	double always = scale->norm + (record ? sqrt(terms->dimension) : 0);
 	double room = SL_DP_TAIL_SIGMAS * terms->noise * always / sqrt(shares) / sqrt(terms->learners);
 	if (terms->range > 0) {

@@ -18,11 +18,11 @@
 #define SL_DP_BETA 1e-16 /* probability that dither raises the norm above its bound: 1e-10 in 10^6 rounds */
 #define SL_DP_TAIL_SIGMAS 12.0 /* that a sum has room for: exceeded with probability 1e-32 */
 #define SL_DP_NORM_LEAST 0x1p9 /* with dither: it then adds 1 % to the norm of short vectors, too */
-/* Record: the range of a coordinate of a learner's sum is so many steps, SL_DP_SHORT / d times as many for
- * d < SL_DP_SHORT, or so many clips, the larger one. */
-#define SL_DP_STEPS_MOST 0x1p24
-#define SL_DP_SHORT 0x1p12
-#define SL_DP_CLIPS_MOST 0x1p10
+/* Record: the range of a coordinate of a learner's sum is SL_DP_CLIPS_SHARED / d clips, at least
+ * SL_DP_CLIPS_LEAST: counts of few cells are as large as their records, and of the gradients of a long vector
+ * a coordinate has a small part. */
+#define SL_DP_CLIPS_SHARED 0x1p27
+#define SL_DP_CLIPS_LEAST 0x1p10
 
 enum sl_dp_unit {
 	SL_DP_RECORD,  /* a sum of clipped records, rounded with dither */

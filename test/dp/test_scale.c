@@ -126,7 +126,7 @@ TEST(dither_adds_little)
 		const struct sl_dp_terms terms = terms_of(SL_DP_RECORD, dimension, 5, 10);
 		struct sl_dp_scale s = chosen(&terms);
 		assert_true(s.sensitivity <= 1.02 * s.norm);
-		assert_true((double)s.most >= SL_DP_CLIPS_MOST * s.norm);
+		assert_true((double)s.most >= SL_DP_CLIPS_LEAST * s.norm);
 	}
 }
 
@@ -138,10 +138,12 @@ TEST(room)
 	assert_true(10 * (double)s.room >= 12 * s.sigma_total && 10 * (double)s.room < 12.1 * s.sigma_total);
 	terms.unit = SL_DP_RECORD;
 	s = chosen(&terms);
-	assert_true(s.most == 1u << 24);
+	assert_true(s.most == 1u << 22); /* 1024 clips */
 	assert_true(10 * (double)s.room >= 12 * s.sigma_total);
 	terms.dimension = 32;
 	assert_true(chosen(&terms).most == UINT64_C(1) << 31);
+	terms.dimension = 12345; /* 10872.2 clips of 512 steps */
+	assert_true(chosen(&terms).most == 5566583);
 	terms.dimension = 1e6;
 	terms.range = 100; /* clips */
 	assert_true(chosen(&terms).most == 409600);
