@@ -105,6 +105,12 @@ static struct sl_dp_terms terms_of(const struct options *o, double noise)
 				    .colluding = o->tolerance};
 }
 
+/* Return the bits of an element: of a sum with room for its noise. */
+static uint32_t bits_of(const struct options *o, const struct sl_dp_scale *scale)
+{
+	return (uint32_t)ceil(log2(2 * o->learners * (double)(scale->most + scale->room) + 2));
+}
+
 /* Fill in what noise multiplier `noise` leads to. */
 static void evaluate(const struct options *o, double noise, struct plan *plan)
 {
@@ -120,7 +126,7 @@ static void evaluate(const struct options *o, double noise, struct plan *plan)
 	double count = o->unit == SL_DP_LEARNER ? o->learners : (double)o->batch;
 	plan->of_mean = scale->sigma_total * sqrt(terms.dimension) / scale->norm / count;
 	plan->local = plan->of_mean * sqrt(o->learners - o->tolerance);
-	plan->bits = (uint32_t)ceil(log2(2 * o->learners * (double)(scale->most + scale->room) + 2));
+	plan->bits = bits_of(o, scale);
 }
 
 /* Find the least noise that keeps epsilon. SL_ERR_RANGE if there is none. */
@@ -181,6 +187,21 @@ static const char *verdict(const struct options *o, const struct plan *plan)
 						  : "usable";
 }
 
+/* Return a range that takes fewer bits, as {records, bits}; null: none does. No coordinate is larger than the
+ * records of a learner in a round. */
+static json_t *range_json(const struct options *o, const struct plan *plan)
+{
+	double records = ceil(2 * (double)o->batch / o->learners);
+	struct sl_dp_terms terms = terms_of(o, plan->noise);
+	struct sl_dp_scale scale;
+	terms.range = records * o->clip;
+	bool fewer = o->unit == SL_DP_RECORD && sl_dp_scale_choose(&terms, &scale) == SL_OK &&
+		     bits_of(o, &scale) < plan->bits;
+	return fewer ? json_pack("{s:I, s:i}", "records", (json_int_t)records, "bits",
+				 (int)bits_of(o, &scale))
+		     : json_null();
+}
+
 /* Return a number, or null: no bound. */
 static json_t *real_json(double value)
 {
@@ -204,11 +225,12 @@ static void show_json(const struct options *o, const struct plan *plans, size_t 
 	for (size_t i = 0; i < count; i++)
 		json_array_append_new(list, plan_json(o, &plans[i]));
 	json_t *all =
-		json_pack("{s:i, s:s, s:f, s:f, s:I, s:I, s:I, s:i, s:i, s:I, s:o}", "version", 1, "unit",
+		json_pack("{s:i, s:s, s:f, s:f, s:I, s:I, s:I, s:i, s:i, s:I, s:o, s:o}", "version", 1, "unit",
 			  o->unit == SL_DP_LEARNER ? "learner" : "record", "delta", o->delta, "clip", o->clip,
 			  "rounds", (json_int_t)o->rounds, "records", (json_int_t)o->records, "batch",
 			  (json_int_t)o->batch, "learners", (int)o->learners, "tolerance", (int)o->tolerance,
-			  "parameters", (json_int_t)o->parameters, "plans", list);
+			  "parameters", (json_int_t)o->parameters, "plans", list, "fewer_bits",
+			  range_json(o, &plans[count - 1]));
 	sl_command_print_json(all, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
 }
 

@@ -43,6 +43,10 @@ def _last(answer: dict, of_mean: float) -> Iterable[str]:
         yield ("--unit record, more learners" if answer["unit"] == "learner" else "More records in a round") + ", fewer parameters or fewer rounds help."
     local = last["local_noise_of_mean"] / last["noise_of_mean"]
     yield f"Learners that each hide their data by themselves need noise {local:.1f} times as long."
+    fewer = answer["fewer_bits"]
+    if fewer is not None:
+        yield (f"With clipping_range at {fewer['records']} times dp_clip, a parameter takes {fewer['bits']} bits. It cuts nothing if no learner takes "
+               f"more than {fewer['records']} records in a round, twice the average.")
     if len(answer["plans"]) > 1 and last["epsilon_unsampled"] is None:
         yield f"If records are not drawn at random, z = {last['noise']:.4g} keeps no epsilon."
     elif len(answer["plans"]) > 1:
