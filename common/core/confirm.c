@@ -256,7 +256,8 @@ sl_ms sl_confirm_deadline(const struct sl_core *core)
 
 /* --- commit --- */
 
-/* Make the certificate: the own digest, and the equal digests of other participants. */
+/* Make the certificate: the own digest, and so many equal digests of other participants as show the result.
+ */
 static void certify(struct sl_core *core)
 {
 	struct sl_certificate_store *making = &core->making;
@@ -269,7 +270,8 @@ static void certify(struct sl_core *core)
 	certificate->round = &making->head;
 	sl_certificate_begin(certificate, own);
 	sl_certificate_add(certificate, own);
-	for (uint32_t i = 0; i < core->view.n; i++)
+	uint32_t need = sl_certificate_need(core, &making->head);
+	for (uint32_t i = 0; i < core->view.n && certificate->count < need; i++)
 		if (i != core->view.self && sl_digests_of(core, i) != NULL)
 			sl_certificate_append(certificate, sl_digests_of(core, i));
 }

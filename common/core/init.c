@@ -54,10 +54,10 @@ size_t sl_core_secret_bytes(const struct sl_core_config *config)
 size_t sl_core_bytes(const struct sl_core_config *config)
 {
 	size_t R = config->roster_size, set = sl_bit_words(R) * 8 + 64;
-	size_t records =
-		R * (sizeof(struct sl_link_record) + sizeof(struct sl_ready_record) +
-		     sizeof(struct sl_digest_record) + sizeof(struct sl_abort_record) + 5 * set + 64) +
-		SL_STEP_SETS * sl_bit_words(R) * sizeof(uint64_t);
+	size_t records = R * (sizeof(struct sl_link_record) + sizeof(struct sl_ready_record) +
+			      sizeof(struct sl_digest_record) + sizeof(struct sl_abort_record)) +
+			 ((1 + SL_RECORD_KINDS) * R + SL_STEP_SETS) * sl_bit_words(R) * sizeof(uint64_t) +
+			 4096;
 	size_t aborts = (SL_ABORT_SETS + 1) * R * sizeof(struct sl_abort) + 4096;
 	records += sl_core_names(config->roster_size) * sizeof(sl_id);
 	records += 3 * R * sizeof(struct sl_digest);
@@ -71,16 +71,12 @@ size_t sl_core_bytes(const struct sl_core_config *config)
 static bool take_records(struct sl_core *core, struct sl_arena *arena)
 {
 	uint32_t R = core->config.roster_size;
-	for (uint32_t i = 0; i < R; i++) {
-		struct sl_link_record *lr = &core->links[i];
-		struct sl_ready_record *rr = &core->readys[i];
-		struct sl_digest_record *dr = &core->digests[i];
-		struct sl_abort_record *ar = &core->aborts[i];
-		uint64_t **sets[] = {&lr->named, &lr->record.sent, &rr->record.sent, &dr->record.sent,
-				     &ar->record.sent};
-		for (size_t s = 0; s < sizeof sets / sizeof *sets; s++)
-			*sets[s] = take_set(core, arena);
-	}
+	size_t words = sl_core_words(core);
+	uint64_t *named = SL_ARENA_TAKE(arena, R * words, uint64_t);
+	core->sent = SL_ARENA_TAKE(arena, SL_RECORD_KINDS * R * words, uint64_t);
+	core->names = SL_ARENA_TAKE(arena, sl_core_names(R), sl_id);
+	for (uint32_t i = 0; !arena->full && i < R; i++)
+		core->links[i].named = named + i * words;
 	return !arena->full;
 }
 
@@ -145,7 +141,6 @@ static bool take_all(struct sl_core *core, struct sl_arena *arena)
 	core->view.ids = SL_ARENA_TAKE(arena, R, sl_id);
 	core->view.position = SL_ARENA_TAKE(arena, R, uint32_t);
 	core->view.incarnations = SL_ARENA_TAKE(arena, R, uint32_t);
-	core->names = SL_ARENA_TAKE(arena, sl_core_names(R), sl_id);
 	core->step_sets = SL_ARENA_TAKE(arena, SL_STEP_SETS * sl_core_words(core), uint64_t);
 	take_aborts(core, arena);
 	take_certificates(core, arena);

@@ -9,6 +9,8 @@
 
 void sl_relay_record(struct sl_core *core, struct sl_record *record, uint32_t from)
 {
+	if (record->sent == NULL)
+		record->sent = core->sent + core->sent_used++ * sl_core_words(core);
 	record->present = true;
 	record->since = core->now;
 	memset(record->sent, 0, sl_core_set_bytes(core));
@@ -98,13 +100,19 @@ bool sl_relay_wanted(const struct sl_core *core, const struct sl_link_state *sta
 	return state->t >= core->t || state->count == 0;
 }
 
+static void forget(struct sl_record *record, uint32_t link)
+{
+	if (record->present)
+		sl_bit_clear(record->sent, link);
+}
+
 void sl_relay_forget(struct sl_core *core, uint32_t link)
 {
 	for (uint32_t i = 0; i < core->config.roster_size; i++) {
-		sl_bit_clear(core->links[i].record.sent, link);
-		sl_bit_clear(core->readys[i].record.sent, link);
-		sl_bit_clear(core->digests[i].record.sent, link);
-		sl_bit_clear(core->aborts[i].record.sent, link);
+		forget(&core->links[i].record, link);
+		forget(&core->readys[i].record, link);
+		forget(&core->digests[i].record, link);
+		forget(&core->aborts[i].record, link);
 	}
 	core->flood_dirty = true;
 }

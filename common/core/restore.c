@@ -5,6 +5,7 @@
 #include "common/core/emit.h"
 #include "common/core/move.h"
 #include "common/core/open.h"
+#include "common/core/relay.h"
 #include "common/core/split.h"
 #include "common/core/view_build.h"
 
@@ -23,7 +24,8 @@ static bool take_readys(struct sl_core *core, const struct sl_open *open)
 		core->at.ready_here[position] = true;
 		core->at.ready_count++;
 		core->readys[i].ready = *ready;
-		core->readys[i].record.present = true;
+		sl_relay_record(core, &core->readys[i].record, core->config.self);
+		core->readys[i].record.since = 0; /* it is not left to its signer */
 		core->view.costs.k = ready->k > core->view.costs.k ? ready->k : core->view.costs.k;
 	}
 	core->flood_dirty = true;

@@ -150,11 +150,12 @@ struct sl_peer {
 	uint32_t early_count;
 };
 
+#define SL_RECORD_KINDS 4u /* that are flooded */
 /* A flooded record of one learner, and the links that have it. */
 struct sl_record {
 	bool present;
 	sl_ms since;	/* time of arrival */
-	uint64_t *sent; /* links whose other end has it */
+	uint64_t *sent; /* links whose other end has it, of core->sent; NULL: it was never present */
 };
 struct sl_link_record {
 	struct sl_record record;
@@ -456,6 +457,8 @@ struct sl_core {
 
 	struct sl_peer *peers; /* by roster index, as are */
 	struct sl_link_record *links;
+	uint64_t *sent;	   /* memory of the sets of all records .. */
+	size_t sent_used;  /* .. so many of which are taken */
 	sl_id *names;	   /* the candidates of all link states */
 	size_t names_used; /* .. so many are taken, of those that changed their place since, too */
 	struct sl_ready_record *readys;

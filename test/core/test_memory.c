@@ -59,7 +59,7 @@ TEST(touched_by_a_start)
 	assert_non_null(core);
 	assert_int_equal(sl_core_step(core, &(struct sl_event){.kind = SL_EVENT_START}, &p->actions), SL_OK);
 	size_t each = touched(base, bytes) / SL_LEARNERS_MAX;
-	if (each > 1200)
+	if (each > 700)
 		fail_msg("%zu bytes for each other learner", each);
 	munmap(base, bytes);
 	forget(p);
