@@ -81,6 +81,38 @@ struct sl_packet *sl_packet_new(const struct sl_hosted *l, const struct sl_messa
 	return packet;
 }
 
+sl_id sl_packet_signer(const struct sl_message *m)
+{
+	switch (m->kind) {
+	case SL_MSG_LINK_STATE:
+		return m->link_state.id;
+	case SL_MSG_READY:
+		return m->ready.id;
+	case SL_MSG_DIGEST:
+		return m->digest.id;
+	case SL_MSG_CHALLENGE:
+		return m->challenge.origin;
+	case SL_MSG_CHECKSUM:
+		return m->checksums.id;
+	default:
+		return 0;
+	}
+}
+
+bool sl_packet_is(const struct sl_packet *packet, const struct sl_message *m)
+{
+	struct sl_message message = *m;
+	const uint8_t *from = NULL, *here = packet->bytes;
+	size_t bytes;
+	void *place = pointer_of(&message, &bytes);
+	if (place != NULL) {
+		memcpy(&from, place, sizeof from);
+		memcpy(place, &here, sizeof here);
+	}
+	return memcmp(&message, &packet->message, sizeof message) == 0 &&
+	       (bytes == 0 || memcmp(here, from, bytes) == 0);
+}
+
 struct sl_packet *sl_packet_share(struct sl_packet *packet)
 {
 	atomic_fetch_add_explicit(&packet->references, 1, memory_order_relaxed);

@@ -24,6 +24,10 @@ struct sl_packet *sl_packet_copy(const struct sl_message *message);
 void sl_packet_drop_action(void *shell, const struct sl_action *action);
 /* Free the work of `learner` that has not run, and its packets. */
 void sl_packet_forget_work(struct sl_hosted *learner);
+/* Return the learner whose record `message` is, which others pass on as it is, or 0. */
+sl_id sl_packet_signer(const struct sl_message *message);
+/* Return true if the packet is one of `message`, a record. */
+bool sl_packet_is(const struct sl_packet *packet, const struct sl_message *message);
 /* Add a reference. */
 struct sl_packet *sl_packet_share(struct sl_packet *packet);
 void sl_packet_drop(struct sl_packet *packet); /* NULL: nothing to do */

@@ -22,11 +22,12 @@ struct sl_runner_mail {
 	struct sl_packet *packet;
 };
 
-/* A message of this turn and its receivers, or (without a packet) the set of wanted links. */
+/* A message of this turn and its receivers, or (without a packet) the wanted links. */
 struct sl_runner_said {
 	struct sl_runner_said *next;
 	struct sl_packet *packet;
-	uint64_t to[]; /* bit set over the roster */
+	uint32_t count;
+	uint32_t to[]; /* roster indices, ascending */
 };
 
 struct sl_runner_learner {
@@ -49,6 +50,7 @@ struct sl_runner_sum {
 	uint64_t z[]; /* n+1 */
 };
 
+#define SL_RUNNER_RECENT 8192u
 /* A thread that takes turns. The first one is the caller's own. */
 struct sl_runner_worker {
 	struct sl_runner *runner;
@@ -56,6 +58,8 @@ struct sl_runner_worker {
 	struct sl_actions actions;
 	uint32_t turn; /* the learner whose step it is */
 	double seconds[SL_PHASE_COUNT], elsewhere_s, clock;
+	struct sl_packet
+		*recent[SL_RUNNER_RECENT]; /* records that it sent last: passed on, they are shared */
 };
 
 #define SL_RUNNER_WORKERS_MAX 64u
@@ -110,7 +114,7 @@ void sl_runner_tick(struct sl_runner_worker *worker, double *seconds);
 
 /* runner_deliver.c */
 /* Keep a Send or Links until the sweep is over. */
-void sl_runner_say(struct sl_runner *runner, uint32_t i, const struct sl_action *action);
+void sl_runner_say(struct sl_runner_worker *worker, uint32_t i, const struct sl_action *action);
 /* Deliver the messages of this sweep. */
 void sl_runner_deliver(struct sl_runner *runner);
 /* Queue an event for learner i; the mail takes the reference of its packet over. */

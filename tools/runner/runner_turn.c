@@ -66,8 +66,8 @@ static void report(void *shell, const struct sl_action *action)
 
 static void say(void *shell, const struct sl_action *action)
 {
-	const struct sl_runner_worker *w = shell;
-	sl_runner_say(w->runner, w->turn, action);
+	struct sl_runner_worker *w = shell;
+	sl_runner_say(w, w->turn, action);
 }
 
 static void ask(void *shell, const struct sl_action *action)
@@ -344,5 +344,8 @@ void sl_runner_workers_close(struct sl_runner *runner)
 	pthread_mutex_unlock(&runner->gate);
 	for (uint32_t k = 1; k < runner->worker_count; k++)
 		pthread_join(runner->workers[k].thread, NULL);
+	for (uint32_t k = 0; k < runner->worker_count; k++)
+		for (size_t r = 0; r < SL_RUNNER_RECENT; r++)
+			sl_packet_drop(runner->workers[k].recent[r]);
 	free(runner->workers);
 }
