@@ -26,7 +26,7 @@ PATH=$folder/bin:$PATH
 [ "$(grep -v 'figures are not drawn' err.txt | cut -c 1-2 | tr -d '\n')" = a:b:c:d:e:f:g:h:i: ] || fail "not a line for each part: $(cat err.txt)"
 has out.txt claim paper here verdict 'does not hold' all/report.md
 for file in report.md figures.json claims.csv a_trajectories.csv b_consensus.csv c_trajectories.csv c_norms.csv c_degrees.csv \
-	d_topologies.csv e_time.csv f_loss.csv g_numbers.csv h_growth.csv i_plan.csv; do
+	d_topologies.csv e_time.csv f_loss.csv g_numbers.csv h_groups.csv h_growth.csv i_plan.csv; do
 	[ -s "all/$file" ] || fail "no $file"
 done
 [ "$(find all -name '.*' -type f | wc -l)" = 0 ] || fail "something is left: $(ls -A all)"

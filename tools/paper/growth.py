@@ -1,4 +1,4 @@
-"""Part h: how time and memory grow with the number of floats that are averaged."""
+"""Part h: how time and memory grow with the number of floats that are averaged, and with the number of learners."""
 import math
 
 import numpy as np
@@ -20,6 +20,10 @@ GROWTHS = {
 		[(10000, 4, 40), (20000, 4, 40), (20000, 10, 40), (50000, 10, 40), (100000, 10, 40), (100000, 10, 100)]),
 	MEMORY: ('n', 'memory of a learner grows linearly with n', None, None,
 		[(30000, 0, 0), (100000, 0, 0), (300000, 0, 0), (1000000, 0, 0), (3000000, 0, 0)])}
+GROUPS, QUICK_GROUPS, LARGE = [10, 20, 50, 100, 200, 400, 1000, 2000], [10, 20, 40], 100  # learners; powers: from LARGE on
+DEGREE, FLOATS = 4, 1000
+# Of one learner in a round of a group: the unit, and what is measured.
+COSTS = {'processor time': 'seconds', 'sent': 'bytes', 'memory': 'bytes'}
 QUICK, QUICK_MEMORY = [(1000, 4, 20), (2000, 4, 20), (4000, 4, 20)], [(30000, 0, 0), (60000, 0, 0), (100000, 0, 0)]
 
 
@@ -48,7 +52,31 @@ def curve(report, name, sharing, phase, points):
 	return zip(*(measure_time(report, name, sharing, phase, p) for p in points))
 
 
+def group(report, learners):
+	"""Return the exchanges and the costs of a round of small models."""
+	settings = {'trainer': 'noise', 'noise_parameters': FLOATS}
+	run = Simulation(f'{learners} learners', learners, [f'regular:{DEGREE}'], settings).play(report)
+	summary = run.summary
+	return run.k, [run.seconds(*summary['cpu_s']), summary['rounds'][0]['bytes'] / learners, summary['peak_bytes'] / learners]
+
+
+def measure_groups(report):
+	"""What a learner of a group of N takes for the others: N records, where a model is small."""
+	sizes = QUICK_GROUPS if report.quick else GROUPS
+	rows = []
+	for learners in sizes:
+		exchanges, costs = group(report, learners)
+		rows.append([learners, DEGREE, FLOATS, 1, exchanges, *costs])
+	report.table('h_groups.csv', ['learners', 'degree', 'floats', 'rounds', 'exchanges', 'seconds', 'bytes', 'memory'], rows)
+	large = [row for row in rows if report.quick or row[0] >= LARGE]
+	for k, (cost, unit) in enumerate(COSTS.items()):
+		x, y = [row[0] for row in large], [row[5 + k] for row in large]
+		report.claim('h', 'measured', f'{cost} of a learner against N, degree {DEGREE}', '',
+			f'fitted power {fit.power(x, y):.2f} over {x[0]} to {x[-1]} learners; {y[-1]:.3g} {unit} at the last')
+
+
 def measure(report):
+	measure_groups(report)
 	rows, figures = [], []
 	for name, (over, claim, sharing, phase, points) in GROWTHS.items():
 		if report.quick:
@@ -63,4 +91,5 @@ def measure(report):
 			f'fitted power {power:.3f} over {x[0]:.3g} to {x[-1]:.3g}')
 	report.table('h_growth.csv', ['what', 'over', 'x', 'y', 'y_is'], rows)
 	report.figures['h'] = figures
+	report.values['h_floats'] = FLOATS
 	report.values['h_repeats'] = 1 if report.quick else REPEATS
