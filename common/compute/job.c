@@ -12,6 +12,7 @@
 #include "common/compute/job_noise.h"
 #include "common/compute/job_share.h"
 #include "common/compute/state.h"
+#include "common/field/vector.h"
 
 size_t sl_job_scratch(const struct sl_view *view, uint32_t workers)
 {
@@ -98,23 +99,12 @@ static void run_commitment(struct sl_workspace *workspace, const struct sl_job *
 		     sl_slot_state_bytes(view));
 }
 
-/* Return the greatest |centred(z_l)|. */
-static uint64_t greatest(const struct sl_field *field, const uint64_t *z, size_t count)
-{
-	uint64_t most = 0;
-	for (size_t l = 0; l < count; l++) {
-		uint64_t magnitude = z[l] < field->p - z[l] ? z[l] : field->p - z[l];
-		most = magnitude > most ? magnitude : most;
-	}
-	return most;
-}
-
 static uint32_t check_block(const struct sl_blocks *blocks, const struct sl_block *block)
 {
 	uint64_t z[SL_BLOCK_ELEMENTS];
 	const uint64_t *limit = blocks->context;
 	sl_state_take(blocks->workspace, blocks->view, block->first, block->count, z);
-	return greatest(&blocks->view->field, z, block->count) > *limit;
+	return sl_vector_magnitude(&blocks->view->field, z, block->count) > *limit;
 }
 
 /* Return true if no coordinate of Z exceeds `limit`: of the values and their lower limbs. */

@@ -292,17 +292,14 @@ bool sl_job_model_far(const struct sl_workspace *workspace)
 static void note_most(const struct sl_workspace *workspace, const struct sl_view *view, const uint64_t *sums,
 		      size_t first, size_t count)
 {
-	uint64_t p = view->field.p;
 	struct sl_tensor_run run = {.apart = true};
 	for (sl_tensors_seek(&workspace->tensors, first, &run);
 	     run.first + run.count < first + count &&
 	     sl_tensors_next(&workspace->tensors, workspace->n, &run);) {
 		struct sl_tensor_run some = sl_tensors_part(&run, first, count);
-		uint64_t *most = &workspace->ranges.most[run.tensor - 1];
-		for (size_t l = 0; l < some.count; l++) {
-			uint64_t z = sums[some.first - first + l], magnitude = z < p - z ? z : p - z;
-			*most = magnitude > *most ? magnitude : *most;
-		}
+		uint64_t *most = &workspace->ranges.most[run.tensor - 1],
+			 found = sl_vector_magnitude(&view->field, sums + (some.first - first), some.count);
+		*most = found > *most ? found : *most;
 	}
 }
 

@@ -41,6 +41,11 @@ void sl_vector_add(const struct sl_field *field, uint64_t *s, const uint64_t *v,
 	sl_kernels()->add(field, s, v, count);
 }
 
+uint64_t sl_vector_magnitude(const struct sl_field *field, const uint64_t *z, size_t count)
+{
+	return sl_kernels()->magnitude(field, z, count);
+}
+
 void sl_vector_unpack(const struct sl_field *field, const uint8_t *packed, size_t count, uint64_t *out)
 {
 	sl_kernels()->take(field, out, packed, count, false);

@@ -21,6 +21,9 @@ void sl_vector_scale(const struct sl_field *field, uint64_t *v, size_t count, ui
 /* Set s <- s + v mod p over `count` elements. */
 void sl_vector_add(const struct sl_field *field, uint64_t *s, const uint64_t *v, size_t count);
 
+/* Return the largest |centred(z_l)|, 0 of none. */
+uint64_t sl_vector_magnitude(const struct sl_field *field, const uint64_t *z, size_t count);
+
 /* Write the elements of the vector `packed`, each known to be < p, to `out`. */
 void sl_vector_unpack(const struct sl_field *field, const uint8_t *packed, size_t count, uint64_t *out);
 

@@ -256,6 +256,28 @@ TEST_EACH_SET_AND_PLAIN(updates)
 	}
 }
 
+/* Of every length, the largest in each place. */
+TEST_EACH_SET_AND_PLAIN(magnitude)
+{
+	uint64_t z[MOST] = {0}, seed = 18;
+	for (EACH_LENGTH(n)) {
+		struct sl_field field = field_of(primes[any64(&seed) % PRIMES]);
+		uint64_t want = 0;
+		for (size_t l = 0; l < n; l++) {
+			z[l] = any64(&seed) % field.p;
+			int64_t centred = sl_field_centred(&field, z[l]);
+			uint64_t size = (uint64_t)(centred < 0 ? -centred : centred);
+			want = size > want ? size : want;
+		}
+		assert_true(tried->magnitude(&field, z, n) == want);
+		if (n > 0) {
+			z[any64(&seed) % n] =
+				field.p / 2 + any64(&seed) % 2; /* both are the farthest from 0 */
+			assert_true(tried->magnitude(&field, z, n) == field.p / 2);
+		}
+	}
+}
+
 /* The largest change, wherever it is; NaN is none. */
 TEST_EACH_SET_AND_PLAIN(change)
 {

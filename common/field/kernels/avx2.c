@@ -220,6 +220,7 @@ const struct sl_kernels sl_kernels_avx2 = {
 	.change = sl_plain_change,
 	.decode = sl_plain_decode,
 	.rest = sl_plain_rest,
+	.magnitude = sl_plain_magnitude,
 	.stream = sl_plain_stream,
 	.sift = sift,
 	.add = sl_plain_add,

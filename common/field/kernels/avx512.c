@@ -195,6 +195,7 @@ const struct sl_kernels sl_kernels_avx512 = {
 	.change = sl_plain_change,
 	.decode = sl_plain_decode,
 	.rest = sl_plain_rest,
+	.magnitude = sl_plain_magnitude,
 	.stream = sl_kernels_avx512_stream,
 	.sift = sift,
 	.add = sl_plain_add,

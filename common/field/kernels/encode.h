@@ -3,7 +3,6 @@
  */
 #pragma once
 
-#include <sodium.h>
 #include <string.h>
 
 #include "common/field/kernels/table.h"
@@ -42,56 +41,44 @@ static inline encode_reals encode_larger(encode_reals u, encode_reals most)
 	return (encode_reals)(((encode_masks)u & more) | ((encode_masks)most & ~more));
 }
 
-/* Write u = theta - base. Return true if each |u| is at most `range`. */
-static inline bool encode_differences(const struct sl_floats *floats, encode_reals *u)
-{
-	encode_masks within = ~(encode_masks){0};
-	encode_reals range = floats->range - (encode_reals){0};
-	for (size_t l = 0; l < floats->count; l += ENCODE_LANES, u++) {
-		*u = encode_load(floats->theta + l);
-		if (floats->base != NULL)
-			*u -= encode_load(floats->base + l);
-		within &= encode_size(*u) <= range; /* false for NaN */
-	}
-	for (size_t k = 1; k < ENCODE_LANES; k++)
-		within[0] &= within[k];
-	return within[0] != 0;
-}
-
 /* Encode without a branch: signs are unpredictable. The products of a float by 10^decimals, and of an update
  * by a power of two, are exact doubles. Count what is not 0 and becomes 0. */
-static inline __attribute__((always_inline)) void encode_words_of(const struct sl_floats *floats,
-								  const encode_reals *u, uint64_t weight,
-								  uint64_t *x, struct sl_encoded *encoded)
+static inline __attribute__((always_inline)) bool encode_words_of(const struct sl_floats *floats, bool based,
+								  uint64_t weight, uint64_t *x,
+								  struct sl_encoded *encoded)
 {
-	encode_reals most = {0}, scale = floats->scale - (encode_reals){0};
-	encode_masks vanished = {0};
+	encode_reals most = {0}, scale = floats->scale - (encode_reals){0},
+		     range = floats->range - (encode_reals){0};
+	encode_masks vanished = {0}, within = ~vanished;
 	encode_words p = (weight == 0 ? 0 : floats->field->p) - (encode_words){0};
-	for (size_t l = 0; l < floats->count; l += ENCODE_LANES, u++) {
-		encode_reals exact = encode_size(*u) * scale, whole = exact + ENCODE_WHOLE;
+	for (size_t l = 0; l < floats->count; l += ENCODE_LANES) {
+		encode_reals u = encode_load(floats->theta + l);
+		if (based)
+			u -= encode_load(floats->base + l);
+		within &= encode_size(u) <= range; /* false for NaN */
+		encode_reals exact = encode_size(u) * scale, whole = exact + ENCODE_WHOLE;
 		encode_words magnitude = ((encode_words)whole & ((UINT64_C(1) << 52) - 1)) * weight;
-		encode_words minus = (encode_words)((*u < 0) & (whole != ENCODE_WHOLE));
+		encode_words minus = (encode_words)((u < 0) & (whole != ENCODE_WHOLE));
 		encode_words element = (magnitude ^ minus) - minus + (p & minus);
 		memcpy(x + l, &element, sizeof element);
 		most = encode_larger(encode_size(exact - (whole - ENCODE_WHOLE)), most);
-		vanished -= (whole == ENCODE_WHOLE) & (*u != 0);
+		vanished -= (whole == ENCODE_WHOLE) & (u != 0);
 	}
-	for (size_t k = 0; k < ENCODE_LANES; k++) {
+	for (size_t k = 1; k < ENCODE_LANES; k++)
+		within[0] &= within[k];
+	for (size_t k = 0; within[0] != 0 && k < ENCODE_LANES; k++) {
 		encoded->loss = most[k] > encoded->loss ? most[k] : encoded->loss;
 		encoded->vanished += (uint32_t)vanished[k];
 	}
+	return within[0] != 0;
 }
 
 static inline bool sl_plain_encode(const struct sl_floats *floats, uint64_t *x, struct sl_encoded *encoded)
 {
-	encode_reals u[SL_KERNEL_BLOCK / ENCODE_LANES];
-	bool within = encode_differences(floats, u);
-	if (within && floats->weight == 1)
-		encode_words_of(floats, u, 1, x, encoded);
-	else if (within)
-		encode_words_of(floats, u, floats->weight, x, encoded);
-	sodium_memzero(u, floats->count * sizeof(double));
-	return within;
+	if (floats->weight != 1)
+		return encode_words_of(floats, floats->base != NULL, floats->weight, x, encoded);
+	return floats->base != NULL ? encode_words_of(floats, true, 1, x, encoded)
+				    : encode_words_of(floats, false, 1, x, encoded);
 }
 
 static inline double sl_plain_change(const float *a, const float *b, size_t count)

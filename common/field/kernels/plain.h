@@ -282,6 +282,16 @@ static inline void sl_plain_gather(const struct sl_field *field, uint64_t *restr
 	}
 }
 
+static inline uint64_t sl_plain_magnitude(const struct sl_field *field, const uint64_t *z, size_t count)
+{
+	uint64_t p = field->p, most = 0;
+	for (size_t l = 0; l < count; l++) {
+		uint64_t magnitude = z[l] < p - z[l] ? z[l] : p - z[l];
+		most = magnitude > most ? magnitude : most;
+	}
+	return most;
+}
+
 static inline uint64_t sl_plain_greatest(const struct sl_field *field, const uint8_t *packed, size_t count)
 {
 	uint64_t element[SL_KERNEL_BLOCK], greatest = 0;
@@ -341,8 +351,8 @@ static inline void sl_plain_mix(int64_t *state, size_t count, const uint8_t *con
 
 #define PLAIN_KERNELS                                                                                        \
 	.encode = sl_plain_encode, .change = sl_plain_change, .decode = sl_plain_decode,                     \
-	.rest = sl_plain_rest, .stream = sl_plain_stream, .sift = sl_plain_sift, .add = sl_plain_add,        \
-	.subtract = sl_plain_subtract, .multiply = sl_plain_multiply, .prepare = sl_plain_prepare,           \
-	.inner = sl_plain_inner, .dot = sl_plain_dot, .gather = sl_plain_gather,                             \
-	.greatest = sl_plain_greatest, .take = sl_plain_take, .strands = sl_plain_strands,                   \
-	.mix = sl_plain_mix
+	.rest = sl_plain_rest, .magnitude = sl_plain_magnitude, .stream = sl_plain_stream,                   \
+	.sift = sl_plain_sift, .add = sl_plain_add, .subtract = sl_plain_subtract,                           \
+	.multiply = sl_plain_multiply, .prepare = sl_plain_prepare, .inner = sl_plain_inner,                 \
+	.dot = sl_plain_dot, .gather = sl_plain_gather, .greatest = sl_plain_greatest,                       \
+	.take = sl_plain_take, .strands = sl_plain_strands, .mix = sl_plain_mix

@@ -73,6 +73,9 @@ struct sl_kernels {
 	 * room for all. Return their number. */
 	size_t (*sift)(const struct sl_field *field, const uint8_t *packed, size_t count, uint64_t *out);
 
+	/* Return the largest |centred(z_l)|. */
+	uint64_t (*magnitude)(const struct sl_field *field, const uint64_t *z, size_t count);
+
 	/* Set s += v, s -= v. */
 	void (*add)(const struct sl_field *field, uint64_t *s, const uint64_t *v, size_t count);
 	void (*subtract)(const struct sl_field *field, uint64_t *s, const uint64_t *v, size_t count);
