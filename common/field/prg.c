@@ -9,7 +9,6 @@
 
 #define CHACHA_BLOCK_BYTES 64u
 #define FIRST_BYTES 256u /* of the first filling: short streams need no more */
-#define BLOCK 1024u	 /* elements drawn at a time to be added: those of a filling, in one piece */
 
 static_assert((sizeof((struct sl_prg *)0)->buffer - SL_PRG_CARRY) % CHACHA_BLOCK_BYTES == 0,
 	      "refills take whole blocks");
@@ -54,38 +53,32 @@ static void refill(struct sl_prg *prg, size_t wanted)
 	prg->block += bytes / CHACHA_BLOCK_BYTES;
 }
 
-void sl_prg_fill(struct sl_prg *prg, const struct sl_field *field, uint64_t *out, size_t count)
+static void draw(struct sl_prg *prg, const struct sl_field *field, uint64_t *out, size_t count,
+		 enum sl_draw how)
 {
 	for (size_t done = 0; done < count;) {
 		if (sizeof prg->buffer - prg->next < field->draw_bytes)
 			refill(prg, (count - done) * field->draw_bytes);
 		size_t held = (sizeof prg->buffer - prg->next) / field->draw_bytes;
 		size_t n = held < count - done ? held : count - done; /* at most as many as can be accepted */
-		done += sl_kernels()->sift(field, prg->buffer + prg->next, n, out + done);
+		done += sl_kernels()->sift(field, prg->buffer + prg->next, n, out + done, how);
 		prg->next += n * field->draw_bytes;
 	}
 }
 
-static void draw_into(struct sl_prg *prg, const struct sl_field *field, uint64_t *s, size_t count,
-		      bool subtract)
+void sl_prg_fill(struct sl_prg *prg, const struct sl_field *field, uint64_t *out, size_t count)
 {
-	uint64_t drawn[BLOCK];
-	for (size_t at = 0; at < count; at += BLOCK) {
-		size_t n = count - at < BLOCK ? count - at : BLOCK;
-		sl_prg_fill(prg, field, drawn, n);
-		(subtract ? sl_kernels()->subtract : sl_kernels()->add)(field, s + at, drawn, n);
-	}
-	sodium_memzero(drawn, (count < BLOCK ? count : BLOCK) * sizeof *drawn);
+	draw(prg, field, out, count, SL_DRAW);
 }
 
 void sl_prg_add(struct sl_prg *prg, const struct sl_field *field, uint64_t *s, size_t count)
 {
-	draw_into(prg, field, s, count, false);
+	draw(prg, field, s, count, SL_DRAW_ADD);
 }
 
 void sl_prg_subtract(struct sl_prg *prg, const struct sl_field *field, uint64_t *s, size_t count)
 {
-	draw_into(prg, field, s, count, true);
+	draw(prg, field, s, count, SL_DRAW_SUBTRACT);
 }
 
 void sl_prg_close(struct sl_prg *prg)

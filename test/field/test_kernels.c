@@ -110,7 +110,25 @@ static void any_candidates(uint8_t *packed, size_t count, const struct sl_field 
 	}
 }
 
-TEST_EACH_SET(sift)
+/* What was drawn is stored, added or subtracted; nothing behind it changes. */
+static void expect_drawn(const struct sl_field *field, const uint8_t *packed, size_t n, uint64_t *seed)
+{
+	uint64_t drawn[MOST], old[MOST + GUARD], got[MOST + GUARD];
+	size_t kept = plain->sift(field, packed, n, drawn, SL_DRAW);
+	for (size_t l = 0; l < n + GUARD; l++)
+		old[l] = any64(seed) % field->p;
+	for (int subtract = 0; subtract < 2; subtract++) {
+		memcpy(got, old, sizeof got);
+		size_t found = tried->sift(field, packed, n, got, subtract ? SL_DRAW_SUBTRACT : SL_DRAW_ADD);
+		if (found != kept || memcmp(got + kept, old + kept, (n + GUARD - kept) * sizeof *got) != 0)
+			fail_at("sift", field->p, n);
+		for (size_t l = 0; l < kept; l++)
+			if (got[l] != (subtract ? sl_field_sub : sl_field_add)(field, old[l], drawn[l]))
+				fail_at("sift", field->p, n);
+	}
+}
+
+TEST_EACH_SET_AND_PLAIN(sift)
 {
 	uint64_t want[MOST], got[MOST + GUARD], seed = 2;
 	for (size_t i = 0; i < PRIMES; i++)
@@ -120,12 +138,13 @@ TEST_EACH_SET(sift)
 						 1); /* of that size, so that reading on is seen */
 			any_candidates(packed + 1, n, &field, &seed);
 			memset(got, 0x33, sizeof got);
-			size_t kept = plain->sift(&field, packed + 1, n, want);
-			if (tried->sift(&field, packed + 1, n, got) != kept ||
+			size_t kept = plain->sift(&field, packed + 1, n, want, SL_DRAW);
+			if (tried->sift(&field, packed + 1, n, got, SL_DRAW) != kept ||
 			    memcmp(got, want, kept * sizeof *got) != 0)
 				fail_at("sift", primes[i], n);
 			for (size_t l = n; l < n + GUARD; l++)
 				assert_true(got[l] == UINT64_C(0x3333333333333333));
+			expect_drawn(&field, packed + 1, n, &seed);
 			free(packed);
 		}
 }

@@ -139,7 +139,7 @@ INLINE uint64_t greatest_of(struct eight most)
 	return greatest;
 }
 
-static size_t sift(const struct sl_field *field, const uint8_t *packed, size_t count, uint64_t *out)
+static size_t sift_into(const struct sl_field *field, const uint8_t *packed, size_t count, uint64_t *out)
 {
 	struct shape shape;
 	struct eight most = {{_mm256_setzero_si256(), _mm256_setzero_si256()}};
@@ -151,6 +151,12 @@ static size_t sift(const struct sl_field *field, const uint8_t *packed, size_t c
 		store(out + i, e, count - i);
 	}
 	return greatest_of(most) < field->p ? count : sl_plain_keep(field, out, count);
+}
+
+static size_t sift(const struct sl_field *field, const uint8_t *packed, size_t count, uint64_t *out,
+		   enum sl_draw how)
+{
+	return sl_plain_draw(sift_into, field, packed, count, out, how);
 }
 
 static void gather(const struct sl_field *field, uint64_t *total, const uint8_t *const *packed, uint32_t rows,

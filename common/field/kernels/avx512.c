@@ -72,7 +72,19 @@ INLINE __m512i unpack(const struct shape *shape, const uint8_t *packed, size_t l
 
 /* --- randomness --- */
 
-static size_t sift(const struct sl_field *field, const uint8_t *packed, size_t count, uint64_t *out)
+/* Store v, or its sum or difference with what is there, in the lanes of `mask`. */
+INLINE void put(uint64_t *out, __mmask8 mask, __m512i v, __m512i p, enum sl_draw how)
+{
+	__m512i old = how == SL_DRAW ? v : _mm512_maskz_loadu_epi64(mask, out);
+	if (how == SL_DRAW_ADD)
+		v = reduce_once(_mm512_add_epi64(old, v), p);
+	if (how == SL_DRAW_SUBTRACT)
+		v = _mm512_min_epu64(_mm512_sub_epi64(old, v), _mm512_add_epi64(_mm512_sub_epi64(old, v), p));
+	_mm512_mask_storeu_epi64(out, mask, v);
+}
+
+INLINE size_t sift_each(const struct sl_field *field, const uint8_t *packed, size_t count, uint64_t *out,
+			enum sl_draw how)
 {
 	struct shape shape = shape_of(8 * field->draw_bytes);
 	__m512i mask = all(UINT64_MAX >> (64 - field->bits)), p = all(field->p);
@@ -82,15 +94,23 @@ static size_t sift(const struct sl_field *field, const uint8_t *packed, size_t c
 		__m512i v = _mm512_and_si512(lanes_of(&shape, bytes), mask);
 		__mmask8 below = _mm512_mask_cmplt_epu64_mask(lanes(count - i), v, p);
 		if (below == 0xff) {
-			_mm512_storeu_si512(out + kept, v);
+			put(out + kept, 0xff, v, p, how);
 			kept += LANES;
 			continue;
 		}
 		uint32_t some = (uint32_t)__builtin_popcount(below);
-		_mm512_mask_storeu_epi64(out + kept, lanes(some), _mm512_maskz_compress_epi64(below, v));
+		put(out + kept, lanes(some), _mm512_maskz_compress_epi64(below, v), p, how);
 		kept += some;
 	}
 	return kept;
+}
+
+static size_t sift(const struct sl_field *field, const uint8_t *packed, size_t count, uint64_t *out,
+		   enum sl_draw how)
+{
+	return how == SL_DRAW	    ? sift_each(field, packed, count, out, SL_DRAW)
+	       : how == SL_DRAW_ADD ? sift_each(field, packed, count, out, SL_DRAW_ADD)
+				    : sift_each(field, packed, count, out, SL_DRAW_SUBTRACT);
 }
 
 /* --- sums of products --- */

@@ -95,8 +95,8 @@ static inline size_t sl_plain_keep(const struct sl_field *field, uint64_t *v, si
 	return kept;
 }
 
-static inline size_t sl_plain_sift(const struct sl_field *field, const uint8_t *packed, size_t count,
-				   uint64_t *out)
+static inline size_t sl_plain_sift_into(const struct sl_field *field, const uint8_t *packed, size_t count,
+					uint64_t *out)
 {
 	uint64_t mask = UINT64_MAX >> (64 - field->bits), worst = 0;
 	sl_bytes_unpack(out, packed, count, 8 * field->draw_bytes);
@@ -121,6 +121,30 @@ static inline void sl_plain_subtract(const struct sl_field *field, uint64_t *res
 {
 	for (size_t l = 0; l < count; l++)
 		s[l] = sl_field_sub(field, s[l], v[l]);
+}
+
+/* As `sift` of the table, by a loop that writes to `out`. */
+static inline __attribute__((always_inline)) size_t
+sl_plain_draw(size_t (*sift)(const struct sl_field *, const uint8_t *, size_t, uint64_t *),
+	      const struct sl_field *field, const uint8_t *packed, size_t count, uint64_t *out,
+	      enum sl_draw how)
+{
+	uint64_t drawn[SL_KERNEL_BLOCK];
+	size_t kept = 0;
+	if (how == SL_DRAW)
+		return sift(field, packed, count, out);
+	for (size_t at = 0, n; at < count; at += SL_KERNEL_BLOCK, kept += n) {
+		n = sift(field, packed + at * field->draw_bytes, sl_plain_block(count, at), drawn);
+		(how == SL_DRAW_ADD ? sl_plain_add : sl_plain_subtract)(field, out + kept, drawn, n);
+	}
+	sodium_memzero(drawn, (count < SL_KERNEL_BLOCK ? count : SL_KERNEL_BLOCK) * sizeof *drawn);
+	return kept;
+}
+
+static inline size_t sl_plain_sift(const struct sl_field *field, const uint8_t *packed, size_t count,
+				   uint64_t *out, enum sl_draw how)
+{
+	return sl_plain_draw(sl_plain_sift_into, field, packed, count, out, how);
 }
 
 static inline void sl_plain_multiply(const struct sl_field *field, uint64_t *s, const uint64_t *v,

@@ -49,6 +49,8 @@ struct sl_updates {
 	double step, edge;
 };
 
+enum sl_draw { SL_DRAW, SL_DRAW_ADD, SL_DRAW_SUBTRACT };
+
 struct sl_kernels {
 	const char *name;
 
@@ -69,9 +71,10 @@ struct sl_kernels {
 	/* Write `blocks` blocks of the ChaCha20 key stream of `nonce`, from block `first` on. */
 	void (*stream)(const uint8_t key[static SL_KEY_BYTES], uint64_t nonce, uint64_t first, uint8_t *out,
 		       size_t blocks);
-	/* Write those of `count` packed candidates (prg.h) that are below p to `out`, in order; `out` has
-	 * room for all. Return their number. */
-	size_t (*sift)(const struct sl_field *field, const uint8_t *packed, size_t count, uint64_t *out);
+	/* Write those of `count` packed candidates (prg.h) that are below p to `out`, in order, or add them
+	 * to what is there, or subtract them; `out` has room for all. Return their number. */
+	size_t (*sift)(const struct sl_field *field, const uint8_t *packed, size_t count, uint64_t *out,
+		       enum sl_draw how);
 
 	/* Return the largest |centred(z_l)|. */
 	uint64_t (*magnitude)(const struct sl_field *field, const uint64_t *z, size_t count);
