@@ -21,28 +21,21 @@ struct json_t;
 
 /* A command of `starling`; argv[0] of `run` reads "starling NAME". */
 struct sl_command {
-	const char *name;
-	const char *summary;
+	const char *name, *summary, *module; /* module: of Python, in place of `run` */
 	int (*run)(int argc, char **argv);
 };
 
 int sl_cmd_admit(int argc, char **argv);
 int sl_cmd_doctor(int argc, char **argv);
 int sl_cmd_evidence(int argc, char **argv);
-int sl_cmd_export(int argc, char **argv);
 int sl_cmd_group(int argc, char **argv);
 int sl_cmd_join(int argc, char **argv);
 int sl_cmd_keygen(int argc, char **argv);
-int sl_cmd_logs(int argc, char **argv);
 int sl_cmd_launch(int argc, char **argv);
-int sl_cmd_python(int argc, char **argv);
-int sl_cmd_control(int argc, char **argv);
-int sl_cmd_report(int argc, char **argv);
 int sl_cmd_dp(int argc, char **argv);
 int sl_cmd_estimate(int argc, char **argv);
 int sl_cmd_simulate(int argc, char **argv);
 int sl_cmd_topology(int argc, char **argv);
-int sl_cmd_watch(int argc, char **argv);
 
 /* Prepare the process of a program: ignore SIGPIPE (a closed pipe is then EPIPE), fit argp's help to the
  * terminal, give argp's errors the status SL_EXIT_USAGE, and report lost output when the process exits. */
@@ -50,10 +43,6 @@ void sl_command_open(int argc, char **argv);
 
 /* Set the name that argp's messages begin with, and argv[0] with it. */
 void sl_command_set_name(char **argv, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-/* Parse `argv` with argp into `input`. Exit with SL_EXIT_USAGE for an unknown option, naming the nearest one.
- */
-void sl_command_parse(const struct argp *argp, int argc, char **argv, void *input);
 
 /* Say that `word` is none of the `what` of the program `called`, such as its commands: the name nearest to it
  * in `names` (ended by NULL), or where they are listed. Return SL_EXIT_USAGE. */

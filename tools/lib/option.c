@@ -1,9 +1,12 @@
 #include "tools/lib/option.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "common/base/suggest.h"
 
 #define OPTIONS_MOST 32u
 #define KEY_FIRST 256 /* of options without a letter: this and their index */
@@ -118,6 +121,67 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
+/* ---- unknown options ---- */
+
+static const char *const builtin[] = {"help", "usage", "version"}; /* of argp */
+#define BUILTIN (sizeof builtin / sizeof *builtin)
+
+/* Return the row of the option that the word, without its "--", names or begins. */
+static const struct sl_option *find_row(const struct sl_usage *usage, const char *word, size_t letters)
+{
+	const struct sl_option *row;
+	for (int i = 0; (row = row_at(usage, i)) != NULL; i++)
+		if (strncmp(row->name, word, letters) == 0)
+			return row;
+	return NULL;
+}
+
+static const struct sl_option *find_letter(const struct sl_usage *usage, int letter)
+{
+	const struct sl_option *row;
+	for (int i = 0; (row = row_at(usage, i)) != NULL && row->letter != letter; i++)
+		;
+	return row;
+}
+
+/* Return true if the next argument is the value of the option `text`. */
+static bool takes_next(const struct sl_usage *usage, const char *text)
+{
+	const struct sl_option *row;
+	if (strncmp(text, "--", 2) == 0) {
+		row = find_row(usage, text + 2, strlen(text + 2)); /* none with =VALUE */
+		return row != NULL && row->value != NULL;
+	}
+	for (const char *at = text[0] == '-' ? text + 1 : ""; *at != '\0'; at++)
+		if ((row = find_letter(usage, *at)) != NULL && row->value != NULL)
+			return at[1] == '\0';
+	return false;
+}
+
+/* Exit if `text`, a long option, is unknown and one of the known ones is near it; argp refuses the others. */
+static void suggest(const struct sl_usage *usage, const char *text)
+{
+	char word[SL_NEAREST_BYTES];
+	size_t letters = strcspn(text + 2, "="), distance = SIZE_MAX;
+	const char *best = NULL;
+	const struct sl_option *row;
+	bool known = letters >= sizeof word || find_row(usage, text + 2, letters) != NULL;
+	for (size_t i = 0; i < BUILTIN; i++)
+		known |= strncmp(builtin[i], text + 2, letters) == 0;
+	if (known)
+		return;
+	snprintf(word, sizeof word, "%.*s", (int)letters, text + 2);
+	for (int i = 0; (row = row_at(usage, i)) != NULL; i++)
+		sl_suggest(word, row->name, &best, &distance);
+	for (size_t i = 0; i < BUILTIN; i++)
+		sl_suggest(word, builtin[i], &best, &distance);
+	if (best == NULL)
+		return;
+	fprintf(stderr, "%s: unknown option '--%s'; did you mean '--%s'?\n", program_invocation_short_name,
+		word, best);
+	exit(SL_EXIT_USAGE);
+}
+
 void sl_option_parse(const struct sl_usage *usage, int argc, char **argv, void *options)
 {
 	struct argp_option rows[OPTIONS_MOST] = {{0}};
@@ -130,5 +194,8 @@ void sl_option_parse(const struct sl_usage *usage, int argc, char **argv, void *
 					       row->value, row->text == NULL ? OPTION_HIDDEN : 0,
 					       row->text,  0};
 	}
-	sl_command_parse(&argp, argc, argv, &p);
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i += takes_next(usage, argv[i]) ? 2 : 1)
+		if (strncmp(argv[i], "--", 2) == 0)
+			suggest(usage, argv[i]);
+	argp_parse(&argp, argc, argv, 0, NULL, &p);
 }

@@ -12,7 +12,7 @@
 #include "daemon/runtime/vector_memory.h"
 #include "tools/lib/option.h"
 #include "tools/starling/group_folder.h"
-#include "tools/starling/python.h"
+#include "tools/lib/python.h"
 #include "tools/lib/help_texts.h"
 
 #define SYSTEM_CONFIG "/etc/starling/starlingd.yaml"

@@ -2,11 +2,17 @@
 #include "tools/starling/dp.h"
 
 #include "tools/lib/command.h"
+#include "tools/lib/python.h"
 #include "tools/lib/terminal.h"
+
+static int audit(int argc, char **argv)
+{
+	return sl_python_run("starling_timeline.dp_audit", argc, argv);
+}
 
 static const struct sl_verb verbs[] = {
 	{"plan", sl_dp_plan, "--epsilon E|--noise Z --delta D --rounds T [--records N] [--json]", NULL},
-	{"audit", sl_dp_audit, "[--json] RUNFOLDER|FILE...", NULL},
+	{"audit", audit, "[--json] RUNFOLDER|FILE...", NULL},
 	{0}};
 
 static void print_more(FILE *out)

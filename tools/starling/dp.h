@@ -1,5 +1,4 @@
 /* dp.h - the verbs of `starling dp`. */
 #pragma once
 
-int sl_dp_audit(int argc, char **argv);
 int sl_dp_plan(int argc, char **argv);

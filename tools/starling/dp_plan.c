@@ -6,7 +6,7 @@
 #include "common/dp/scale.h"
 #include "tools/lib/option.h"
 #include "tools/starling/dp.h"
-#include "tools/starling/python.h"
+#include "tools/lib/python.h"
 #include "tools/starling/topology.h"
 #include "tools/lib/help_texts.h"
 

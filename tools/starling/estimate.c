@@ -6,7 +6,7 @@
 #include "tools/lib/option.h"
 #include "tools/estimate/show.h"
 #include "tools/lib/schedule_graph.h"
-#include "tools/starling/python.h"
+#include "tools/lib/python.h"
 #include "tools/starling/topology.h"
 #include "tools/lib/help_texts.h"
 

@@ -5,34 +5,41 @@
 #include <string.h>
 
 #include "tools/lib/command.h"
+#include "tools/lib/python.h"
 #include "tools/lib/terminal.h"
 
 static const struct sl_command commands[] = {
-	{"launch", "run a local cluster of learners, one process each", sl_cmd_launch},
-	{"status", "show what learners are doing, and which learners they wait for", sl_cmd_control},
-	{"logs", "show the logs of learners as one stream, explain a round, give figures", sl_cmd_logs},
-	{"watch", "show a run in the browser, live or finished", sl_cmd_watch},
-	{"report", "write the report of a run: one HTML file, and CSV", sl_cmd_report},
-	{"simulate", "run learners in this process, as fast as it can", sl_cmd_simulate},
-	{"mean", "the exact mean of numbers of all learners", sl_cmd_python},
-	{"sum", "their exact sum", sl_cmd_python},
-	{"count", "how often all learners give each category", sl_cmd_python},
-	{"histogram", "how many of their numbers fall into each bin", sl_cmd_python},
-	{"stats", "statistics over the rows of all sites: tests, regressions, survival", sl_cmd_python},
-	{"export", "write a committed model for other programs", sl_cmd_export},
-	{"evidence", "verify the proof that a learner broke the protocol", sl_cmd_evidence},
-	{"topology", "generate, import, analyze, audit or augment topology schedules", sl_cmd_topology},
-	{"estimate", "estimate what a round costs, for each engine and way of sharing", sl_cmd_estimate},
-	{"dp", "differential privacy: plan its noise, audit what a run has spent", sl_cmd_dp},
-	{"group", "make a group of learners on machines of their own, and change it", sl_cmd_group},
-	{"join", "become a learner of a group, with an invitation", sl_cmd_join},
-	{"admit", "admit a learner that waits to join the group", sl_cmd_admit},
-	{"doctor", "find what keeps this machine from taking part, here and at each peer", sl_cmd_doctor},
-	{"keygen", "make a learner's identity and print its roster line", sl_cmd_keygen},
-	{"stop", "end learners cleanly", sl_cmd_control},
-	{"reload", "make learners read log settings and roster again", sl_cmd_control},
-	{"backup", "copy the records of running learners", sl_cmd_control},
-	{"abort", "abort an attempt that waits for learners that are lost for good", sl_cmd_control},
+	{"launch", "run a local cluster of learners, one process each", NULL, sl_cmd_launch},
+	{"status", "show what learners are doing, and which learners they wait for",
+	 "starling_control.__main__", NULL},
+	{"logs", "show the logs of learners as one stream, explain a round, give figures",
+	 "starling_timeline.__main__", NULL},
+	{"watch", "show a run in the browser, live or finished", "starling_web.watch", NULL},
+	{"report", "write the report of a run: one HTML file, and CSV", "starling_web.report", NULL},
+	{"simulate", "run learners in this process, as fast as it can", NULL, sl_cmd_simulate},
+	{"mean", "the exact mean of numbers of all learners", "starling.stats.__main__", NULL},
+	{"sum", "their exact sum", "starling.stats.__main__", NULL},
+	{"count", "how often all learners give each category", "starling.stats.__main__", NULL},
+	{"histogram", "how many of their numbers fall into each bin", "starling.stats.__main__", NULL},
+	{"stats", "statistics over the rows of all sites: tests, regressions, survival",
+	 "starling.stats.__main__", NULL},
+	{"export", "write a committed model for other programs", "starling.export", NULL},
+	{"evidence", "verify the proof that a learner broke the protocol", NULL, sl_cmd_evidence},
+	{"topology", "generate, import, analyze, audit or augment topology schedules", NULL, sl_cmd_topology},
+	{"estimate", "estimate what a round costs, for each engine and way of sharing", NULL,
+	 sl_cmd_estimate},
+	{"dp", "differential privacy: plan its noise, audit what a run has spent", NULL, sl_cmd_dp},
+	{"group", "make a group of learners on machines of their own, and change it", NULL, sl_cmd_group},
+	{"join", "become a learner of a group, with an invitation", NULL, sl_cmd_join},
+	{"admit", "admit a learner that waits to join the group", NULL, sl_cmd_admit},
+	{"doctor", "find what keeps this machine from taking part, here and at each peer", NULL,
+	 sl_cmd_doctor},
+	{"keygen", "make a learner's identity and print its roster line", NULL, sl_cmd_keygen},
+	{"stop", "end learners cleanly", "starling_control.__main__", NULL},
+	{"reload", "make learners read log settings and roster again", "starling_control.__main__", NULL},
+	{"backup", "copy the records of running learners", "starling_control.__main__", NULL},
+	{"abort", "abort an attempt that waits for learners that are lost for good",
+	 "starling_control.__main__", NULL},
 };
 
 #define COMMANDS (sizeof commands / sizeof commands[0])
@@ -79,7 +86,8 @@ static int unknown_command(const char *name)
 static int run(const struct sl_command *command, int argc, char **argv)
 {
 	sl_command_set_name(argv, "starling %s", command->name);
-	return command->run(argc, argv);
+	return command->module != NULL ? sl_python_run(command->module, argc, argv)
+				       : command->run(argc, argv);
 }
 
 int main(int argc, char **argv)

@@ -3,7 +3,7 @@
 
 #include "common/graph/generate.h"
 #include "tools/lib/terminal.h"
-#include "tools/starling/python.h"
+#include "tools/lib/python.h"
 
 static int import(int argc, char **argv)
 {

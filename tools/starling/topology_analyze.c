@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "common/field/field.h"
-#include "tools/starling/python.h"
+#include "tools/lib/python.h"
 #include "tools/starling/topology.h"
 #include "tools/topology/analyze.h"
 #include "tools/lib/help_texts.h"

@@ -4,7 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "tools/starling/python.h"
+#include "tools/lib/python.h"
 #include "tools/starling/topology.h"
 #include "tools/lib/help_texts.h"
 
