@@ -23,10 +23,9 @@ void *sl_arena_take(struct sl_arena *arena, size_t count, size_t bytes)
 		arena->full = true;
 		return NULL;
 	}
-	uint8_t *piece = arena->base + arena->used + pad, *end = piece + want;
-	uint8_t *fresh = arena->zeros ? arena->base + arena->most : end;
-	if (piece < fresh)
-		memset(piece, 0, (size_t)((fresh < end ? fresh : end) - piece));
+	uint8_t *piece = arena->base + arena->used + pad;
+	if (!arena->zeros)
+		memset(piece, 0, want);
 	arena->used += pad + want;
 	if (arena->used > arena->most)
 		arena->most = arena->used;
@@ -41,6 +40,8 @@ size_t sl_arena_mark(const struct sl_arena *arena)
 void sl_arena_reset(struct sl_arena *arena, size_t mark)
 {
 	assert(mark <= arena->used);
+	if (arena->zeros)
+		memset(arena->base + mark, 0, arena->used - mark);
 	arena->used = mark;
 	arena->full = false;
 }

@@ -14,7 +14,7 @@ struct sl_arena {
 	size_t size;
 	size_t used;
 	size_t most; /* bytes from base on that were ever given out */
-	bool zeros;  /* what lies beyond these is zeros already: it is not touched before its taker does */
+	bool zeros;  /* what lies beyond `used` is zeros: it is not touched before its taker does */
 	bool full;   /* since the start or a reset a piece did not fit: takers may look once, at the end */
 };
 

@@ -7,10 +7,18 @@
 
 #define RESERVE 192u /* actions of a step that a pump leaves to the rest of it */
 
-void sl_relay_record(struct sl_core *core, struct sl_record *record, uint32_t from)
+static struct sl_record *record_of(struct sl_core *core, enum sl_record_kind kind, uint32_t i)
 {
-	if (record->sent == NULL)
-		record->sent = core->sent + core->sent_used++ * sl_core_words(core);
+	return kind == SL_LINK_RECORD	  ? &core->links[i].record
+	       : kind == SL_READY_RECORD  ? &core->readys[i].record
+	       : kind == SL_DIGEST_RECORD ? &core->digests[i].record
+					  : &core->aborts[i].record;
+}
+
+void sl_relay_record(struct sl_core *core, enum sl_record_kind kind, uint32_t signer, uint32_t from)
+{
+	struct sl_record *record = record_of(core, kind, signer);
+	record->sent = core->sent + (kind * (size_t)core->config.roster_size + signer) * sl_core_words(core);
 	record->present = true;
 	record->since = core->now;
 	memset(record->sent, 0, sl_core_set_bytes(core));
@@ -24,6 +32,11 @@ void sl_relay_room(struct sl_core *core, struct sl_link_record *lr, uint32_t cou
 {
 	if (count <= lr->room)
 		return;
+	if (count <= SL_FEW_CANDIDATES) {
+		lr->candidates = lr->few;
+		lr->room = SL_FEW_CANDIDATES;
+		return;
+	}
 	lr->candidates = core->names + core->names_used;
 	lr->room = count;
 	core->names_used += count;
@@ -36,7 +49,7 @@ static struct sl_link_record *next_of(struct sl_core *core, const sl_id *from)
 	struct sl_link_record *first = NULL;
 	for (uint32_t i = 0; i < core->config.roster_size; i++) {
 		struct sl_link_record *lr = &core->links[i];
-		if (lr->room > 0 && lr->candidates >= from &&
+		if (lr->room > SL_FEW_CANDIDATES && lr->candidates >= from &&
 		    (first == NULL || lr->candidates < first->candidates))
 			first = lr;
 	}
@@ -51,7 +64,7 @@ void sl_relay_make_room(struct sl_core *core)
 		return;
 	sl_id *end = core->names;
 	for (struct sl_link_record *lr = next_of(core, end); lr != NULL; lr = next_of(core, end)) {
-		lr->room = lr->state.count;
+		lr->room = lr->state.count > SL_FEW_CANDIDATES ? lr->state.count : SL_FEW_CANDIDATES + 1;
 		memmove(end, lr->candidates, lr->room * sizeof *end);
 		lr->state.candidates = lr->candidates = end;
 		end += lr->room;
@@ -86,7 +99,7 @@ void sl_relay_own_link_state(struct sl_core *core, const uint64_t *candidates)
 			sl_bit_set(lr->named, i);
 		}
 	core->flood_news = true;
-	sl_relay_record(core, &lr->record, core->config.self);
+	sl_relay_record(core, SL_LINK_RECORD, core->config.self, core->config.self);
 }
 
 void sl_relay_now(struct sl_core *core, struct sl_record *record)

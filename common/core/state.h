@@ -150,20 +150,23 @@ struct sl_peer {
 	uint32_t early_count;
 };
 
-#define SL_RECORD_KINDS 4u /* that are flooded */
+enum sl_record_kind { SL_LINK_RECORD, SL_READY_RECORD, SL_DIGEST_RECORD, SL_ABORT_RECORD, SL_RECORD_KINDS };
+#define SL_FEW_CANDIDATES 16u /* have their place in the record */
 /* A flooded record of one learner, and the links that have it. */
 struct sl_record {
 	bool present;
-	sl_ms since;	/* time of arrival */
-	uint64_t *sent; /* links whose other end has it, of core->sent; NULL: it was never present */
+	sl_ms since; /* time of arrival */
+	uint64_t
+		*sent; /* links whose other end has it, its place in core->sent; NULL: it was never present */
 };
 struct sl_link_record {
 	struct sl_record record;
 	struct sl_link_state state;
 	bool twice;	   /* the signer signed another link state for the same attempt */
-	sl_id *candidates; /* memory of state.candidates, of core->names */
-	uint32_t room;	   /* .. for so many */
-	uint64_t *named;   /* the candidates, as a bit set over the roster */
+	sl_id *candidates; /* memory of state.candidates: `few`, or of core->names */
+	sl_id few[SL_FEW_CANDIDATES];
+	uint32_t room;	 /* .. for so many */
+	uint64_t *named; /* the candidates, as a bit set over the roster */
 };
 struct sl_ready_record {
 	struct sl_record record;
@@ -457,8 +460,7 @@ struct sl_core {
 
 	struct sl_peer *peers; /* by roster index, as are */
 	struct sl_link_record *links;
-	uint64_t *sent;	   /* memory of the sets of all records .. */
-	size_t sent_used;  /* .. so many of which are taken */
+	uint64_t *sent;	   /* sets of all records: by kind, of each by roster index */
 	sl_id *names;	   /* the candidates of all link states */
 	size_t names_used; /* .. so many are taken, of those that changed their place since, too */
 	struct sl_ready_record *readys;
