@@ -392,6 +392,18 @@ static void check_key(struct sl_sim *sim, uint32_t i, const struct sl_message *m
 		sl_sim_check_shown(sim, i, page);
 }
 
+static void note_have(struct sl_sim *sim, uint32_t i, const struct sl_message *m)
+{
+	struct sl_sim_attempt *page = sl_sim_check_find(sim, m->have.view);
+	struct sl_sim_part *part = page != NULL ? &page->of[i] : NULL;
+	if (part == NULL)
+		return;
+	part->told = true;
+	part->held = part->keys = 0;
+	memcpy(&part->held, m->have.held, m->have.size < 8 ? m->have.size : 8);
+	memcpy(&part->keys, m->have.keys, m->have.keys_size < 8 ? m->have.keys_size : 8);
+}
+
 void sl_sim_check_sent(struct sl_sim *sim, uint32_t i, const struct sl_action *action)
 {
 	const struct sl_message *m = &action->send.message;
@@ -400,6 +412,8 @@ void sl_sim_check_sent(struct sl_sim *sim, uint32_t i, const struct sl_action *a
 		check_deposit(sim, i, action);
 	if (m->kind == SL_MSG_KEY || m->kind == SL_MSG_OPENING)
 		check_key(sim, i, m);
+	if (m->kind == SL_MSG_HAVE)
+		note_have(sim, i, m);
 	if (m->kind != SL_MSG_SHARE && m->kind != SL_MSG_STATE)
 		return; /* every learner has the result */
 	struct sl_sim_attempt *page = sl_sim_check_find(sim, m->chunk.view);

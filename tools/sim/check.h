@@ -48,12 +48,14 @@ struct sl_sim_part {
 	struct sl_sim_record signed_ready, signed_digest, signed_checksum;
 	struct sl_sim_record named;			  /* the Ready that its Aborts name */
 	bool prepared, released, aborted, over, given_up; /* on its disk */
-	bool altered;  /* its shares were changed on their way, and x with them */
-	bool twin;     /* it has another input, too: 1 more in its first element */
-	uint64_t draw; /* of the model that went in */
-	uint64_t *x;   /* its encoding; NULL: none yet */
-	void *theta;   /* its model */
-	bool lied;     /* about its magnitudes: it states `magnitude` of each tensor */
+	bool altered;	     /* its shares were changed on their way, and x with them */
+	bool twin;	     /* it has another input, too: 1 more in its first element */
+	bool told;	     /* in recovery: which of the first 64 positions it has */
+	uint64_t held, keys; /* .. deposits of them, and keys */
+	uint64_t draw;	     /* of the model that went in */
+	uint64_t *x;	     /* its encoding; NULL: none yet */
+	void *theta;	     /* its model */
+	bool lied;	     /* about its magnitudes: it states `magnitude` of each tensor */
 	uint8_t magnitude;
 	uint64_t weight;
 	int64_t *noisy; /* its integers, noise among them; NULL: no noise */
@@ -93,8 +95,8 @@ void sl_sim_check_forgot(struct sl_sim *sim, uint32_t i);
  * no living learner has its masked state or the result. */
 bool sl_sim_check_needed(const struct sl_sim *sim, uint32_t i);
 /* Return true if the attempt of learner i neither completes nor ends by anything that its participants may
- * still sign: each has signed a Digest or given up, and too few did either (ROUND.md §10.4 How recovery
- * ends). */
+ * still do: too few have signed a Digest, or given up, and the others lack a deposit or a key that only liars
+ * may have (ROUND.md §10.4 How recovery ends). */
 bool sl_sim_check_undecided(const struct sl_sim *sim, uint32_t i);
 
 /* Among the files. */

@@ -57,20 +57,38 @@ static bool over(const struct sl_sim *sim, const struct sl_sim_attempt *page)
 	       unsigned_for >= page->n - sl_sim_check_digests(sim, page) + 1 + f;
 }
 
+/* Return true if those that follow the protocol lack a deposit or a key of a participant, all together. */
+static bool lacks(const struct sl_sim *sim, const struct sl_sim_attempt *page)
+{
+	uint64_t all = page->n < 64 ? (UINT64_C(1) << page->n) - 1 : UINT64_MAX, held = 0, keys = 0;
+	for (uint32_t k = 0; k < page->n; k++) {
+		const struct sl_sim_part *part = &page->of[page->members[k]];
+		const struct sl_sim_learner *l = &sim->learners[page->members[k]];
+		if (l->liar || l->lost)
+			continue;
+		if (part->ready && !part->told)
+			return false; /* nobody knows */
+		held |= part->held;
+		keys |= part->keys;
+	}
+	return held != all || keys != all;
+}
+
 bool sl_sim_check_undecided(const struct sl_sim *sim, uint32_t i)
 {
 	const struct sl_view *view = sim->learners[i].host.view;
 	const struct sl_sim_attempt *page = view != NULL ? sl_sim_check_find(sim, view->h) : NULL;
 	uint64_t digests = 0;
+	bool decided = true;
 	for (uint32_t k = 0; page != NULL && k < page->n; k++) {
 		uint32_t m = page->members[k];
 		const struct sl_sim_part *part = &page->of[m];
-		if (!part->digested && !part->given_up && !never_ready(sim, page, m) &&
-		    !sim->learners[m].liar)
-			return false;
-		digests += part->digested;
+		bool liar = sim->learners[m].liar;
+		decided &= part->digested || part->given_up || never_ready(sim, page, m) || liar;
+		digests += part->digested && !liar;
 	}
-	return page != NULL && digests < sl_sim_check_digests(sim, page) && !over(sim, page);
+	return page != NULL && (decided || lacks(sim, page)) && digests < sl_sim_check_digests(sim, page) &&
+	       !over(sim, page);
 }
 
 void sl_sim_check_over(struct sl_sim *sim, uint32_t i, const struct sl_sim_attempt *page)
