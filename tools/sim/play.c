@@ -11,6 +11,7 @@
 
 #define FAULTS_MOST_US (UINT64_C(3600) * 1000 * 1000)
 #define CALM_MOST_US (UINT64_C(1200) * 1000 * 1000) /* without a commit */
+#define SLOW_MOST_US (UINT64_C(7200) * 1000 * 1000) /* .. beside a slow liar (ROUND.md §15.2 Known gaps) */
 #define OPERATOR_US (UINT64_C(120) * 1000 * 1000)   /* .. until operators give up what never ends */
 #define PLAYED_US (UINT64_C(20) * 1000 * 1000)	    /* .. until the next graph is played */
 #define STEPS_MOST UINT64_C(4000000)		    /* a run that takes more fails */
@@ -411,13 +412,14 @@ static void under_faults(struct playing *p, struct sl_sim *sim, sl_round until)
 static void in_calm(struct playing *p, struct sl_sim *sim)
 {
 	uint64_t served = sim->now, helped = sim->now;
+	uint64_t most = p->faults.lies.told[SL_SIM_LIE_SLOW] > 0 ? SLOW_MOST_US : CALM_MOST_US;
 	p->progress = sim->now;
 	while (unfinished(p, sim)) {
 		if (sim->now > p->progress + OPERATOR_US && sim->now > helped + OPERATOR_US) {
 			sl_sim_faults_operator(&p->faults);
 			helped = sim->now;
 		}
-		if (sim->now > p->progress + CALM_MOST_US)
+		if (sim->now > p->progress + most)
 			complain(sim, p);
 		if (sim->now > p->progress + SERVE_AGAIN_US && sim->now > served + SERVE_AGAIN_US) {
 			serve_again(p, sim);
