@@ -128,10 +128,15 @@ void sl_bytes_unpack(uint64_t *out, const uint8_t *in, size_t count, uint32_t bi
 
 uint64_t sl_bytes_element(const uint8_t *packed, size_t i, uint32_t bits)
 {
+	size_t at = i * bits, bytes = (at % 8 + bits + 7) / 8; /* none is read that the integer is not in */
 	uint64_t value = 0;
-	for (size_t b = 0, at = i * bits; b < bits; b++, at++)
-		value |= (uint64_t)(packed[at / 8] >> at % 8 & 1) << b;
-	return value;
+	packed += at / 8;
+	for (size_t b = 0; b < bytes && b < 8; b++)
+		value |= (uint64_t)packed[b] << (8 * b);
+	value >>= at % 8;
+	if (bytes > 8)
+		value |= (uint64_t)packed[8] << (64 - at % 8);
+	return value & UINT64_MAX >> (64 - bits);
 }
 
 void sl_bytes_replace(uint8_t *packed, size_t i, uint32_t bits, uint64_t value)
