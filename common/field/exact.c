@@ -91,6 +91,8 @@ double sl_exact_mean(const struct sl_exact *exact, const struct sl_exact_sum *su
 	int exponent = exact->bottom;
 	for (int w = SL_EXACT_WORDS - 1; w >= -(int)FRACTION_WORDS; w--) {
 		uint64_t word = w < 0 ? 0 : magnitude[w];
+		if (w >= 0 && (word | rest) == 0 && top == 0) /* no division yet */
+			continue;
 		if (top >> WORD != 0) { /* enough: what follows only breaks ties */
 			inexact |= word != 0;
 			exponent += w >= 0 ? (int)WORD : 0;
