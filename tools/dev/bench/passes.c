@@ -35,14 +35,16 @@ static const struct {
 
 static double spent[SL_JOB_KINDS];
 
-void __real_sl_job_run(struct sl_workspace *workspace, const struct sl_job *job,
-		       struct sl_job_result *result);
-void __wrap_sl_job_run(struct sl_workspace *workspace, const struct sl_job *job,
-		       struct sl_job_result *result);
-void __wrap_sl_job_run(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
+/* The names that the linker gives them. */
+void real_run(struct sl_workspace *workspace, const struct sl_job *job,
+	      struct sl_job_result *result) __asm__("__real_sl_job_run");
+void timed_run(struct sl_workspace *workspace, const struct sl_job *job,
+	       struct sl_job_result *result) __asm__("__wrap_sl_job_run");
+
+void timed_run(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
 {
 	double begun = sl_bench_thread_ns();
-	__real_sl_job_run(workspace, job, result);
+	real_run(workspace, job, result);
 	spent[job->kind] += sl_bench_thread_ns() - begun;
 }
 
