@@ -203,9 +203,7 @@ void sl_loop_signals(struct sl_daemon *daemon)
 static void open_pool(struct sl_daemon *daemon)
 {
 	size_t most = daemon->workspace.n / SL_BLOCK_ELEMENTS + 1;
-	uint32_t wanted =
-		daemon->settings->threads > 0 ? daemon->settings->threads : uv_available_parallelism();
-	wanted = wanted < SL_WORKERS_MAX ? wanted : SL_WORKERS_MAX;
+	uint32_t wanted = daemon->settings->threads > 0 ? daemon->settings->threads : sl_pool_processors();
 	wanted = wanted < most ? wanted : (uint32_t)most;
 	int rc = sl_pool_open(&daemon->pool, wanted);
 	daemon->workspace.team = &daemon->pool.team;

@@ -1,5 +1,7 @@
 #include "daemon/runtime/pool.h"
 
+#include <stdio.h>
+
 #define LOOK_NS 50000u /* for what comes soon; to wake a thread takes as long */
 
 /* Return the first part of the range of `worker`. */
@@ -110,6 +112,27 @@ static void run(struct sl_team *team, uint32_t parts, sl_team_part part, void *c
 	take_parts(pool, 0);
 	atomic_store(&pool->job, 0);
 	await_helpers(pool);
+}
+
+/* ---- how many ---- */
+
+/* Return the processors that the quota of the container stands for, rounded up: "MICROSECONDS PERIOD" or
+ * "max PERIOD". */
+static uint32_t quota(void)
+{
+	unsigned long long most, period;
+	FILE *in = fopen("/sys/fs/cgroup/cpu.max", "re");
+	bool has = in != NULL && fscanf(in, "%llu %llu", &most, &period) == 2 && period > 0;
+	if (in != NULL)
+		fclose(in);
+	return has && most / period < SL_WORKERS_MAX ? (uint32_t)((most + period - 1) / period)
+						     : SL_WORKERS_MAX;
+}
+
+uint32_t sl_pool_processors(void)
+{
+	uint32_t processors = uv_available_parallelism(), most = quota();
+	return processors < most ? processors : most;
 }
 
 int sl_pool_open(struct sl_pool *pool, uint32_t workers)

@@ -38,6 +38,9 @@ struct sl_pool {
 	bool closing;
 };
 
+/* Return the processors that this process may use, at most SL_WORKERS_MAX: by its affinity, and by the quota
+ * of its container (cgroup 2). */
+uint32_t sl_pool_processors(void);
 /* Start the helpers of `workers` workers, 1 to SL_WORKERS_MAX. Return a libuv error code if one cannot be
  * started: those before it work. */
 int sl_pool_open(struct sl_pool *pool, uint32_t workers);

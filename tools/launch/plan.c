@@ -6,11 +6,11 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-#include <uv.h>
 
 #include "common/membership/group.h"
 #include "common/model/trainer.h"
 #include "common/report/modulus.h"
+#include "daemon/runtime/pool.h"
 #include "tools/launch/plan.h"
 #include "tools/launch/run_fill.h"
 #include "tools/topology/topology.h"
@@ -197,7 +197,7 @@ static int fill(struct sl_plan *plan, const char *data, struct sl_error *error)
 {
 	const struct sl_launch_options *o = &plan->options;
 	char rounds[16], seed[24], degree[16], threads[16], here[PATH_MAX];
-	uint32_t processors = uv_available_parallelism(), share = processors / plan->learners;
+	uint32_t share = sl_pool_processors() / plan->learners;
 	bool exec = is_given(o, "trainer=exec"); /* the learners start the command themselves */
 	bool private = is_given(o, "dp=record") || is_given(o, "dp=learner");
 	if (getcwd(here, sizeof here) == NULL)

@@ -10,6 +10,7 @@
 
 #include "common/model/trainer.h"
 #include "common/wire/codec.h"
+#include "daemon/runtime/pool.h"
 #include "daemon/runtime/process_usage.h"
 #include "tools/lib/command.h"
 
@@ -101,7 +102,7 @@ static int open_runner(struct sl_simulation *s, struct sl_error *error)
 					    .initial = s->initial,
 					    .seed = s->plan.options.seed,
 					    .verify = s->plan.options.verify,
-					    .workers = uv_available_parallelism(),
+					    .workers = sl_pool_processors(),
 					    .frame_bytes = sl_codec_bytes,
 					    .train = train,
 					    .committed = sl_simulate_committed,
