@@ -4,6 +4,7 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
+#include "daemon/runtime/pool.h"
 #include "test/lib/cluster.h"
 
 /* The parts of a round make up its time; of a round that was recovered they are not known. */
@@ -120,6 +121,28 @@ CLUSTER_TEST(other_settings_are_exact)
 			 settings[i]);
 		cluster_launch(c, arguments);
 		cluster_expect_rounds(c, 1, true);
+		process_remove(c->run.path);
+	}
+}
+
+/* The launcher shares the processors out, at least one for each learner, unless it is told otherwise. */
+CLUSTER_TEST(threads_are_exact)
+{
+	static const char *const settings[] = {"seeded", "seeded --set threads=3",
+					       "shamir --set mixing=metropolis --set threads=3",
+					       "os --set mixing=exact --set threads=3"};
+	char arguments[256], threads[32];
+	uint32_t share = sl_pool_processors() / 4;
+	for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+		snprintf(arguments, sizeof arguments,
+			 "-n 4 --rounds 2 --verify --set trainer=noise --set noise_parameters=70000 "
+			 "--set sharing=%s",
+			 settings[i]);
+		snprintf(threads, sizeof threads, "threads: %u", i > 0 ? 3 : share > 0 ? share : 1);
+		cluster_launch(c, arguments);
+		cluster_expect_rounds(c, 2, true);
+		assert_int_equal(process_count(cluster_path(c, 1, "config.yaml"), threads, NULL), 1);
+		assert_int_equal(cluster_count(c, 1, "goes on with fewer threads"), 0);
 		process_remove(c->run.path);
 	}
 }
