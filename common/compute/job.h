@@ -22,9 +22,10 @@
  *   ABSORB     a peer's chunks of a model        fetched model                                  \ CATCHUP
  *   ADOPT      fetched model, D                  committed model, if D is its digest            /
  *
- * Jobs of one learner run one at a time, in the order given. The model stays as it is from ENCODE to the last
- * SHARE: it is encoded a second time, which takes less memory than the encoding. Nothing here allocates,
- * reads a clock or does I/O; random bytes come from the workspace's key source.
+ * Jobs of one learner run one at a time, in the order given; the workers of a team share the blocks of each
+ * (blocks.h). The model stays as it is from ENCODE to the last SHARE: it is encoded a second time, which
+ * takes less memory than the encoding. Nothing here allocates, reads a clock or does I/O; random bytes come
+ * from the workspace's key source.
  */
 #pragma once
 
