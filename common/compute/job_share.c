@@ -65,16 +65,7 @@ static uint32_t first_row(const struct sl_view *view)
 	return seeded(view) ? view->degree : 0;
 }
 
-static bool take_shares(struct sl_workspace *workspace, const struct sl_view *view)
-{
-	bool room = true;
-	for (uint32_t r = 0; room && r < view->degree; r++)
-		room = (workspace->shares[r] = SL_ARENA_TAKE(&workspace->scratch,
-							     sl_view_share_bytes(view, 0), uint8_t)) != NULL;
-	return room;
-}
-
-static bool take_room(struct sl_arena *arena, const struct sl_view *view, struct sl_room *room)
+static void take_room(struct sl_arena *arena, const struct sl_view *view, struct sl_room *room)
 {
 	size_t block = block_elements(view);
 	room->s = SL_ARENA_TAKE(arena, block, uint64_t);
@@ -83,9 +74,8 @@ static bool take_room(struct sl_arena *arena, const struct sl_view *view, struct
 	room->scratch = SL_ARENA_TAKE(arena, sl_share_scratch(view->degree), uint64_t);
 	room->streams = SL_ARENA_TAKE(arena, view->degree, struct sl_prg);
 	room->states = SL_ARENA_TAKE(arena, view->degree, const uint8_t *);
-	for (uint32_t r = 0; room->rows != NULL && r <= view->degree; r++) /* MIX needs all rows */
+	for (uint32_t r = 0; !arena->full && r <= view->degree; r++) /* MIX needs all rows */
 		room->rows[r] = SL_ARENA_TAKE(arena, block, uint64_t);
-	return !arena->full;
 }
 
 static int take_memory(struct sl_workspace *workspace, const struct sl_view *view)
@@ -95,11 +85,11 @@ static int take_memory(struct sl_workspace *workspace, const struct sl_view *vie
 	workspace->theirs = SL_ARENA_TAKE(arena, view->degree, struct sl_prg);
 	workspace->shares = SL_ARENA_TAKE(arena, view->degree, uint8_t *);
 	workspace->rooms = SL_ARENA_TAKE(arena, sl_workers(workspace), struct sl_room);
-	bool room = workspace->randomness && workspace->theirs && workspace->shares && workspace->rooms &&
-		    take_shares(workspace, view);
-	for (uint32_t w = 0; room && w < sl_workers(workspace); w++)
-		room = take_room(arena, view, &workspace->rooms[w]);
-	return room ? SL_OK : SL_ERR_NOMEM;
+	for (uint32_t r = 0; !arena->full && r < view->degree; r++)
+		workspace->shares[r] = SL_ARENA_TAKE(arena, sl_view_share_bytes(view, 0), uint8_t);
+	for (uint32_t w = 0; !arena->full && w < sl_workers(workspace); w++)
+		take_room(arena, view, &workspace->rooms[w]);
+	return arena->full ? SL_ERR_NOMEM : SL_OK;
 }
 
 int sl_job_share_open(struct sl_workspace *workspace, const struct sl_view *view)

@@ -62,6 +62,30 @@ TEST(each_part_once)
 	}
 }
 
+/* A helper is in the last part when the caller has none left. */
+static void last_part(void *context, uint32_t index, uint32_t worker)
+{
+	struct job *job = context;
+	while (worker == 0 && atomic_load(&job->under_way[1]) == 0)
+		;
+	atomic_fetch_add(&job->under_way[worker], 1);
+	uv_sleep(worker == 0 ? 0 : 20);
+	job->ran[index]++;
+}
+
+TEST(the_last_part_is_waited_for)
+{
+	struct sl_pool pool;
+	startable = 1;
+	assert_int_equal(sl_pool_open(&pool, 2), 0);
+	for (uint32_t k = 0; k < 5; k++) {
+		struct job job = {.workers = 2};
+		pool.team.run(&pool.team, 2, last_part, &job);
+		assert_true(job.ran[0] == 1 && job.ran[1] == 1);
+	}
+	sl_pool_close(&pool);
+}
+
 TEST(fewer_than_wanted)
 {
 	for (uint32_t more = 0; more < 3; more++) {
