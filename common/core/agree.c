@@ -11,6 +11,7 @@
 #include "common/core/relay.h"
 #include "common/core/penalty.h"
 #include "common/core/seen.h"
+#include "common/core/spare.h"
 #include "common/core/view_build.h"
 #include "common/mixing/privacy.h"
 #include "common/mixing/spectrum.h"
@@ -349,5 +350,6 @@ void sl_agree_analysed(struct sl_core *core, const struct sl_job_result *result)
 		return;
 	report_view(core);
 	core->view_checked = true;
+	sl_spare_view(core);
 	sl_move_to(core, SL_PHASE_SHARE);
 }

@@ -168,6 +168,7 @@ void sl_emit_hello(struct sl_core *core, const uint64_t *to)
 	hello->status = status(core);
 	memcpy(hello->run, core->config.scope.run, sizeof hello->run);
 	memcpy(hello->roster, core->config.scope.roster, sizeof hello->roster);
+	memcpy(hello->records, core->told, sizeof hello->records);
 	sl_emit_send(core, to, &message, true);
 }
 

@@ -9,6 +9,7 @@
 #include "common/core/compatible.h"
 #include "common/core/discover.h"
 #include "common/core/emit.h"
+#include "common/core/held.h"
 #include "common/core/model.h"
 #include "common/core/ready.h"
 #include "common/core/relay.h"
@@ -143,7 +144,7 @@ void sl_flood_link_state(struct sl_core *core, uint32_t from, const struct sl_me
 	}
 	if (signer == core->config.self)
 		sl_state_loss_link_state(core, from, state);
-	if (!sl_relay_wanted(core, state))
+	if (!sl_held_wanted(core, state))
 		return;
 	sl_allowance_claim(core, signer, state);
 	if (signer != core->config.self) {

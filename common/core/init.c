@@ -63,7 +63,7 @@ size_t sl_core_bytes(const struct sl_core_config *config)
 	records += 3 * R * sizeof(struct sl_digest);
 	size_t view = R * 4 * sizeof(uint32_t) + R * (R + 1) / 2 * sizeof(struct sl_edge) + 1024;
 	return sizeof(struct sl_core) + R * sizeof(struct sl_peer) + records + aborts +
-	       (30 + SL_TREES_MAX) * set +
+	       (32 + SL_TREES_MAX) * set +
 	       (7 * R + 6 * sl_core_candidates_max(config->roster_size)) * sizeof(uint32_t) + view +
 	       sl_seen_bytes(config) + attempt_bytes(config) + sl_core_secret_bytes(config) + 8192;
 }
@@ -129,6 +129,8 @@ static bool take_all(struct sl_core *core, struct sl_arena *arena)
 			     &core->participants};
 	for (size_t s = 0; s < sizeof sets / sizeof *sets; s++)
 		*sets[s] = take_set(core, arena);
+	core->branches = take_set(core, arena);
+	core->spared = take_set(core, arena);
 	for (uint32_t t = 0; t < SL_TREES_MAX; t++)
 		core->trees[t].to = take_set(core, arena);
 	core->peers = SL_ARENA_TAKE(arena, R, struct sl_peer);
@@ -173,6 +175,6 @@ struct sl_core *sl_core_init(const struct sl_core_config *config, struct sl_aren
 	core->rounds = (sl_round)config->parameters.rounds;
 	core->phases = sl_phases;
 	core->phase = SL_PHASE_TRAIN;
-	core->flood_again = SL_NEVER;
+	core->flood_again = core->tell_at = core->compare_at = core->told_at = SL_NEVER;
 	return core;
 }

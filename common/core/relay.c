@@ -3,7 +3,9 @@
 #include <assert.h>
 
 #include "common/core/emit.h"
+#include "common/core/held.h"
 #include "common/core/overlay.h"
+#include "common/core/spare.h"
 
 #define RESERVE 192u /* actions of a step that a pump leaves to the rest of it */
 
@@ -24,6 +26,7 @@ void sl_relay_record(struct sl_core *core, enum sl_record_kind kind, uint32_t si
 	memset(record->sent, 0, sl_core_set_bytes(core));
 	sl_bit_set(record->sent, from);
 	core->flood_dirty = true;
+	sl_spare_news(core);
 }
 
 /* --- candidates --- */
@@ -108,11 +111,6 @@ void sl_relay_now(struct sl_core *core, struct sl_record *record)
 	core->flood_dirty = true;
 }
 
-bool sl_relay_wanted(const struct sl_core *core, const struct sl_link_state *state)
-{
-	return state->t >= core->t || state->count == 0;
-}
-
 static void forget(struct sl_record *record, uint32_t link)
 {
 	if (record->present)
@@ -140,14 +138,16 @@ static bool left_to_signer(const struct sl_core *core, uint32_t origin, const st
 	       lr->record.present && lr->state.t == core->t && !urgent;
 }
 
-/* Return the links of `reach` that are not known to have `record`; they count as having it from now on. NULL:
- * there are none. */
-static const uint64_t *find_new(struct sl_core *core, uint32_t origin, struct sl_record *record)
+/* Return the links of `reach` that are not known to have `record`, and are not spared; they count as having
+ * it from now on. NULL: there are none. */
+static const uint64_t *find_new(struct sl_core *core, uint32_t origin, enum sl_message_kind kind,
+				struct sl_record *record)
 {
 	uint64_t left = 0, *to = NULL;
-	bool spare = left_to_signer(core, origin, record);
+	bool spare = left_to_signer(core, origin, record), own = origin == core->config.self;
 	for (size_t w = 0; w < sl_core_words(core); w++) {
-		uint64_t open = core->reach[w] & ~record->sent[w],
+		uint64_t open = core->reach[w] & ~record->sent[w] &
+				(own ? UINT64_MAX : ~sl_spare_word(core, kind, w)),
 			 signers = spare ? open & core->links[origin].named[w] : 0;
 		left |= signers;
 		if ((open & ~signers) == 0)
@@ -161,15 +161,6 @@ static const uint64_t *find_new(struct sl_core *core, uint32_t origin, struct sl
 	return to;
 }
 
-/* Send `message`, the record of `origin`, where it is new. */
-static void send(struct sl_core *core, uint32_t origin, struct sl_record *record,
-		 const struct sl_message *message)
-{
-	const uint64_t *to = find_new(core, origin, record);
-	if (to != NULL)
-		sl_emit_send(core, to, message, origin == core->config.self);
-}
-
 /* Find the links over which records are flooded: those to peers in range or, with an overlay, those of the
  * overlay and those to the candidates of the own link state; in an open attempt those to its participants. */
 static void find_reach(struct sl_core *core)
@@ -181,51 +172,39 @@ static void find_reach(struct sl_core *core)
 		core->eligible[w] = core->linked[w] & core->range[w];
 	sl_overlay(core, core->eligible, core->reach);
 	for (size_t w = 0; w < sl_core_words(core); w++)
-		core->reach[w] |= core->eligible[w] & core->tried_candidates[w];
+		core->reach[w] |= core->eligible[w] & (core->tried_candidates[w] | core->branches[w]);
 	for (uint32_t i = 0; sl_core_open(core) && i < core->view.n; i++)
 		if (sl_bit(core->linked, core->view.members[i]))
 			sl_bit_set(core->reach, core->view.members[i]);
 }
 
-/* Send Aborts, before Readys: a learner that comes back must hear that an attempt is over before it finds all
- * Readys. Return false if the step has no room left. */
-static bool pump_aborts(struct sl_core *core)
+/* Send the records of the kinds from `first` to `last`. Return false if the step has no room left. */
+static bool pump(struct sl_core *core, enum sl_message_kind first, enum sl_message_kind last)
 {
 	for (uint32_t i = 0; i < core->config.roster_size; i++) {
-		struct sl_abort_record *fr = &core->aborts[i];
 		if (core->out->count + RESERVE > SL_ACTIONS_MAX)
 			return false;
-		if (fr->record.present && fr->abort.t >= core->t)
-			send(core, i, &fr->record,
-			     &(struct sl_message){.kind = SL_MSG_ABORT, .abort = fr->abort});
+		for (enum sl_message_kind kind = first; kind <= last; kind++) {
+			struct sl_record *record = sl_held_record(core, i, kind);
+			const uint64_t *to = record == NULL ? NULL : find_new(core, i, kind, record);
+			if (to == NULL)
+				continue;
+			struct sl_message message = sl_held_message(core, i, kind);
+			sl_emit_send(core, to, &message, i == core->config.self);
+		}
 	}
 	return true;
 }
 
+/* Aborts go before Readys: a learner that comes back must hear that an attempt is over before it finds all
+ * Readys. What has no room is still dirty: the deadline is now. */
 void sl_relay_pump(struct sl_core *core)
 {
 	if (!core->flood_dirty && core->now < core->flood_again)
 		return;
 	core->flood_dirty = true;
-	core->flood_again = SL_NEVER;
 	find_reach(core);
-	if (!pump_aborts(core))
-		return; /* still dirty: the deadline is now */
-	for (uint32_t i = 0; i < core->config.roster_size; i++) {
-		if (core->out->count + RESERVE > SL_ACTIONS_MAX)
-			return; /* still dirty: the deadline is now */
-		struct sl_link_record *lr = &core->links[i];
-		struct sl_ready_record *rr = &core->readys[i];
-		struct sl_digest_record *dr = &core->digests[i];
-		if (lr->record.present && sl_relay_wanted(core, &lr->state))
-			send(core, i, &lr->record,
-			     &(struct sl_message){.kind = SL_MSG_LINK_STATE, .link_state = lr->state});
-		if (rr->record.present && rr->ready.t >= core->t)
-			send(core, i, &rr->record,
-			     &(struct sl_message){.kind = SL_MSG_READY, .ready = rr->ready});
-		if (dr->record.present && dr->digest.t == core->t)
-			send(core, i, &dr->record,
-			     &(struct sl_message){.kind = SL_MSG_DIGEST, .digest = dr->digest});
-	}
-	core->flood_dirty = false;
+	core->flood_again = sl_spare_look(core);
+	core->flood_dirty =
+		!pump(core, SL_MSG_ABORT, SL_MSG_ABORT) || !pump(core, SL_MSG_LINK_STATE, SL_MSG_DIGEST);
 }

@@ -16,9 +16,6 @@ void sl_relay_make_room(struct sl_core *core);
 void sl_relay_own_link_state(struct sl_core *core, const uint64_t *candidates);
 /* Relay the record of `signer` at once: others wait for it. */
 void sl_relay_now(struct sl_core *core, struct sl_record *record);
-/* Return true if a link state is passed on: it is of this round or a later one, or has no candidates and only
- * shows the round of its signer. */
-bool sl_relay_wanted(const struct sl_core *core, const struct sl_link_state *state);
 /* A link came up: its other end has no record. */
 void sl_relay_forget(struct sl_core *core, uint32_t link);
 /* Send what is due. What does not fit the step is left to the next one. */

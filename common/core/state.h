@@ -34,6 +34,8 @@
  *    certificate     Round and signed digests of the last committed round, for learners that catch up
  *    digests         the Digests of the present view
  *    relay           forwarding of records over links
+ *    spare           the links that the flood spares, since a tree brings the records
+ *    held            the records that are held and passed on
  *    allowance       how much of the own work one signer may cause, attempt numbers among it
  *    overlay         the candidates where more than max_degree peers are in range
  *    pace            the time for which a neighbour holds up the others
@@ -138,10 +140,12 @@ struct sl_peer {
 	bool told, told_us; /* on the present link: a Model was sent to the peer, one of the peer has come */
 	sl_round t;	    /* round in the last Hello */
 	sl_attempt a;	    /* attempt in the last Hello */
-	enum sl_peer_status status; /* status in the last Hello */
-	uint32_t incarnation;	    /* incarnation in the last Hello */
-	sl_ms down_since;	    /* time at which the link fell, or it came into range; while it is down */
-	sl_round in_range;	    /* last round in which the peer was in range */
+	enum sl_peer_status status;	/* status in the last Hello */
+	uint32_t incarnation;		/* incarnation in the last Hello */
+	uint8_t records[SL_HASH_BYTES]; /* hash of what it holds, in the last Hello on the present link */
+	sl_ms records_at;		/* time at which that came */
+	sl_ms down_since;  /* time at which the link fell, or it came into range; while it is down */
+	sl_round in_range; /* last round in which the peer was in range */
 	struct sl_penalty penalty;
 	uint64_t once[SL_ONCES]; /* keys; 0: not yet */
 	struct sl_asked asked;
@@ -422,13 +426,14 @@ struct sl_core {
 	uint8_t *marks;		/* R, bits of over.h by position: scratch */
 
 	/* bit sets over the roster */
-	uint64_t *linked;	    /* links that are up */
-	uint64_t *range;	    /* peers in range; empty while have_range is false */
-	uint64_t *next_range;	    /* the next list of SL_EVENT_RANGE */
-	uint64_t *near;		    /* peers to which this learner has, or wants, a link in this round */
-	uint64_t *view_neighbours;  /* neighbours in the view */
-	uint64_t *tried_candidates; /* candidates in the own link state */
-	uint64_t *reach;	    /* links over which records are flooded */
+	uint64_t *linked;	     /* links that are up */
+	uint64_t *range;	     /* peers in range; empty while have_range is false */
+	uint64_t *next_range;	     /* the next list of SL_EVENT_RANGE */
+	uint64_t *near;		     /* peers to which this learner has, or wants, a link in this round */
+	uint64_t *view_neighbours;   /* neighbours in the view */
+	uint64_t *tried_candidates;  /* candidates in the own link state */
+	uint64_t *reach;	     /* links over which records are flooded */
+	uint64_t *branches, *spared; /* links of the tree of the last view, and the others to participants */
 	struct sl_tree_place trees[SL_TREES_MAX]; /* forest */
 	uint64_t *check_near;			  /* forest: the neighbours in tree 0 */
 	/* .. of actions and reports, valid until the next step */
@@ -466,10 +471,18 @@ struct sl_core {
 	struct sl_ready_record *readys;
 	struct sl_digest_record *digests;
 	struct sl_abort_record *aborts;
-	bool flood_dirty;    /* a record may have to be sent */
-	sl_ms flood_again;   /* time at which records left to their signers are sent */
-	uint64_t flood_held; /* link states of this attempt, when last counted */
-	bool flood_news;     /* a link state has come since the view was last tried */
+	bool flood_dirty;	     /* a record may have to be sent */
+	sl_ms flood_again;	     /* time at which records left to their signers are sent */
+	bool sparing;		     /* `spared` counts: the tree is whole */
+	bool tells;		     /* a view was agreed on: others may spare links to this learner */
+	sl_ms untold_since;	     /* arrival of the first record that was not told of */
+	sl_ms tell_at;		     /* time at which it is; SL_NEVER: there is none */
+	sl_ms compare_at;	     /* time at which what others told is compared; SL_NEVER: it was */
+	uint32_t postponed;	     /* times that it was put off */
+	sl_ms told_at;		     /* time at which the own records were told of last; SL_NEVER: not yet */
+	uint8_t told[SL_HASH_BYTES]; /* .. their hash */
+	uint64_t flood_held;	     /* link states of this attempt, when last counted */
+	bool flood_news;	     /* a link state has come since the view was last tried */
 
 	uint32_t epoch;	   /* results of jobs of another epoch are ignored */
 	uint32_t jobs;	   /* jobs that are out */

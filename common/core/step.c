@@ -26,6 +26,7 @@
 #include "common/core/relay.h"
 #include "common/core/restore.h"
 #include "common/core/share.h"
+#include "common/core/spare.h"
 #include "common/core/split.h"
 #include "common/core/train.h"
 
@@ -100,6 +101,7 @@ static void link_up(struct sl_core *core, uint32_t peer)
 		sl_discover_anew(core);
 	}
 	sl_relay_forget(core, peer);
+	sl_spare_link(core, peer);
 	sl_have_link(core, peer);
 	sl_state_loss_remind(core, peer);
 	sl_emit_hello(core, sl_emit_only(core, peer));
@@ -112,6 +114,7 @@ static void link_down(struct sl_core *core, uint32_t peer)
 {
 	bool was = sl_bit(core->linked, peer);
 	sl_bit_clear(core->linked, peer);
+	sl_spare_link(core, peer);
 	core->reach_stale = true;
 	core->peers[peer].hello = false;
 	core->peers[peer].tried = true;
@@ -157,6 +160,7 @@ static void hello(struct sl_core *core, uint32_t peer, const struct sl_message *
 	p->a = hello->a;
 	p->status = hello->status;
 	p->incarnation = hello->incarnation;
+	sl_spare_hello(core, peer, hello->records);
 	sl_aborts_show(core, peer);
 	sl_certificate_hello(core, peer);
 	if (later && core->phase == SL_PHASE_CATCHUP)

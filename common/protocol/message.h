@@ -76,6 +76,8 @@ enum sl_peer_status {
 /* Return "training", "ready" ..., "?" for another number. */
 const char *sl_message_status_name(enum sl_peer_status status);
 
+/* records: hash of the flooded records that the sender held when it told of them last (ROUND.md §7.6 Link
+ * states and the flood); zeros: not yet. */
 #define SL_HELLO_FIELDS(X, S)                                                                                \
 	X(S, ID, 1, id)                                                                                      \
 	X(S, U32, 2, incarnation, 0, UINT32_MAX, NULL)                                                       \
@@ -84,7 +86,8 @@ const char *sl_message_status_name(enum sl_peer_status status);
 	X(S, ENUM, 5, status, sl_peer_status, SL_PEER_STATUS_TRAINING, SL_PEER_STATUS_FAILING,               \
 	  "unknown peer status")                                                                             \
 	X(S, RUN, 6, run)                                                                                    \
-	X(S, HASH, 7, roster)
+	X(S, HASH, 7, roster)                                                                                \
+	X(S, HASH, 8, records)
 
 /* What each learner states of itself, in a LinkState; in a Round, what follows for the view (ROUND.md §3.1
  * What a learner states). `first` is the number of the first field.

@@ -35,6 +35,12 @@ static void persist(void *shell, const struct sl_action *a)
 	((struct driver *)shell)->asked[a->persist.what.kind] = a->persist.what;
 }
 
+static void send(void *shell, const struct sl_action *a)
+{
+	if (a->send.message.kind == SL_MSG_HELLO)
+		memcpy(((struct driver *)shell)->told, a->send.message.hello.records, SL_HASH_BYTES);
+}
+
 static void compute(void *shell, const struct sl_action *a)
 {
 	struct driver *p = shell;
@@ -49,6 +55,7 @@ const char *driver_step(struct driver *p, struct sl_event event)
 {
 	static const struct sl_duties duties = {.of = {[SL_ACTION_COMPUTE] = compute,
 						       [SL_ACTION_PERSIST] = persist,
+						       [SL_ACTION_SEND] = send,
 						       [SL_ACTION_DROP] = drop}};
 	event.now = p->now;
 	event.more = p->more;

@@ -46,6 +46,7 @@ struct driver {
 	uint32_t chunk[SL_JOB_KINDS];			/* of the last job of each kind */
 	struct sl_durable asked[SL_PERSIST_COMMIT + 1]; /* of the last PERSIST action of each kind */
 	struct sl_secrets secrets;			/* what SECRETS makes */
+	uint8_t told[SL_HASH_BYTES];			/* `records` of the last Hello that the core sent */
 	uint64_t off;					/* error of the checksum of Z */
 	bool more;					/* another event follows each at once */
 	struct sl_analysis analysis;			/* what ANALYSE finds; kappa 2, degree of r 3 */

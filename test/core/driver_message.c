@@ -126,10 +126,11 @@ struct said {
 
 FILL(hello)
 {
-	(void)p;
 	m->message.hello = (struct sl_hello){
 		.id = said->id, .incarnation = said->incarnation, .t = said->t, .a = said->a};
 	m->message.hello.status = words_find(statuses, 6, w->head);
+	memcpy(m->message.hello.records, p->told, SL_HASH_BYTES);
+	m->message.hello.records[0] ^= (uint8_t)words_field(w, 'x', 0);
 }
 
 FILL(link_state)

@@ -11,7 +11,7 @@
 
 static struct sl_sim *against_claimer(bool (*tap)(struct sl_sim *, uint32_t, uint32_t, struct sl_message *))
 {
-	struct sl_sim_options o = {.seed = 7, .learners = 5, .parameters.rounds = CLAIMED_ROUNDS};
+	struct sl_sim_options o = {.seed = 5, .learners = 5, .parameters.rounds = CLAIMED_ROUNDS};
 	struct sl_sim *sim = sl_sim_new(&o);
 	sim->tap = tap;
 	sim->liars = true;

@@ -60,3 +60,61 @@ TEST(readys_too)
 CASE(an_abort_does_not_wait, four(),
      "link state names 1 3 from 2\n"
      "abort of 2 a1 from 2 -> denial of 2 a1 to 3 4")
+
+/* --- the tree of the view --- */
+
+/* Learner 1 is the root of the tree: 2 and 3 are its children, 4 is the child of 2, 5 that of 3. All have
+ * agreed on the view; 4 and 5 have no edge to 1. */
+static struct driver *tree(void)
+{
+	struct driver *p = driver_new(5, 4);
+	p->config.relay_ms = 500;
+	p->config.parameters.mixing = SL_ENGINE_FOREST;
+	p->analysis.depth = 2;
+	p->analysis.trees = 1;
+	memcpy(p->analysis.parent, (const uint16_t[]){0, 0, 0, 1, 2}, 5 * sizeof(uint16_t));
+	memcpy(p->analysis.keeper, (const uint32_t[]){1, 0, 0, 1, 2}, 5 * sizeof(uint32_t));
+	play(p, "link up all\n"
+		"hello t1 ready from all\n"
+		"trained\n"
+		"link state names 1 4 from 2\n"
+		"link state a1 from 3\n"
+		"link state names 2 from 4\n"
+		"link state names 3 from 5\n"
+		"analysis done -> *SHARE*");
+	return p;
+}
+
+/* A record goes along the tree. When no more come, the learner tells what it holds. */
+CASE(along_the_tree, tree(),
+     "ready of 4 a1 from 2 -> ready of 4 a1 to 3\n"
+     "due +500\n"
+     "deadline +500 -> hello t1 ready to 2 3 4 5\n"
+     "hello t1 ready from 4 5\n"
+     "deadline +500 ->\n"
+     "ready of 5 a1 from 3 -> ready of 5 a1 to 2")
+
+/* 5 tells something else: it gets all that it may lack, and from then on each record. */
+CASE(something_else_is_told, tree(),
+     "ready of 4 a1 from 2\n"
+     "deadline +500 -> hello t1 ready to 2 3 4 5\n"
+     "hello t1 ready from 2 3 4\n"
+     "hello t1 ready x1 from 5\n"
+     "deadline +500 -> hello t1 ready to 5, link state of 3 a1 to 5, ready of 4 a1 "
+     "to 5\n"
+     "ready of 2 a1 from 2 -> ready of 2 a1 to 3 5")
+
+/* What was told before does not count: the peer may be slow. After 2 s it does. */
+CASE(nothing_is_told, tree(),
+     "ready of 4 a1 from 2\n"
+     "hello t1 ready x1 from 4 5\n"
+     "deadline +500 -> hello t1 ready to 2 3 4 5\n"
+     "hello t1 ready from 2 3 4\n"
+     "deadline +500 ->\n"
+     "deadline +1000 ->\n"
+     "deadline +500 -> hello t1 ready to 5, *")
+
+/* Without a branch the tree does not bring the records to all. */
+CASE(a_branch_falls, tree(),
+     "link down 3\n"
+     "ready of 4 a1 from 2 -> ready of 4 a1 to 4 5")

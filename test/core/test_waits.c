@@ -24,7 +24,7 @@ static uint32_t count(const struct sl_sim *sim, uint64_t from, uint32_t of, enum
 
 static struct sl_sim *begin(uint32_t learners, const char *topology, uint64_t sharing, uint64_t n)
 {
-	struct sl_sim_options o = {.seed = 77,
+	struct sl_sim_options o = {.seed = 84,
 				   .learners = learners,
 				   .topology = topology,
 				   .parameters = {.rounds = 20, .sharing = sharing, .n = n}};
