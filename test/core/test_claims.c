@@ -157,3 +157,27 @@ TEST(a_training_without_end)
 	assert_in_range(sim->now, 4 * 60000000u, 5 * 60000000u);
 	end_against_claimer(sim);
 }
+
+/* --- records that are not passed on --- */
+
+static bool keep_records(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
+{
+	bool record = m->kind == SL_MSG_LINK_STATE || m->kind == SL_MSG_READY || m->kind == SL_MSG_DIGEST;
+	(void)j;
+	return i != CLAIMER || !record || *(sl_id *)sl_message_role(m, SL_ROLE_SIGNER) == sim->ids[i];
+}
+
+/* CLAIMER cuts the tree of each view. Each round takes some seconds more: no attempt ends for it. */
+TEST(records_that_are_not_passed_on)
+{
+	struct sl_sim_options o = {
+		.seed = 3, .learners = 9, .topology = "ring", .parameters.rounds = CLAIMED_ROUNDS};
+	struct sl_sim *sim = sl_sim_new(&o);
+	sim->tap = keep_records;
+	sim->liars = true;
+	sim->learners[CLAIMER].liar = true;
+	sl_sim_start(sim);
+	sl_sim_run_until_commit(sim, VICTIM, CLAIMED_ROUNDS);
+	assert_in_range(sim->now / 1000, 0, CLAIMED_ROUNDS * 5000);
+	end_against_claimer(sim);
+}

@@ -298,6 +298,9 @@ LIE(DOUBLE, KIND(READY) | KIND(DEPOSIT), true, return lie_double(sim, i, j, m))
 LIE(ABSENT, KIND(LINK_STATE), true, return lie_absent(sim, i, m))
 LIE(HAVE, KIND(STATE) | KIND(DEPOSIT), true, return lie_have(sim, i, j, m))
 LIE(EARLY, KIND(HELLO) | KIND(LINK_STATE), true, return lie_early(sim, i, j, m))
+LIE(KEEP, KIND(LINK_STATE) | KIND(READY) | KIND(DIGEST),
+    *(const sl_id *)sl_message_role(m, SL_ROLE_SIGNER) != sim->ids[i], return DROP)
+LIE(TOLD, KIND(HELLO), true, FLIP(m->hello.records))
 LIE(MAGNITUDES, 0, false, ) /* see sl_sim_lies_encoded */
 
 static const struct {

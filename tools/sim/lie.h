@@ -40,7 +40,9 @@
 	X(ROUND, "round", false, "claims to be a round ahead")                                               \
 	X(EARLY, "early", false, "begins attempt 2 while the others train, and says that one failed")        \
 	X(DOUBLE, "double", false,                                                                           \
-	  "is two learners with one key, each with its own input, to half of the others")
+	  "is two learners with one key, each with its own input, to half of the others")                    \
+	X(KEEP, "keep", true, "passes on no record of others")                                               \
+	X(TOLD, "told", true, "tells that it holds other records than it does")
 
 enum sl_sim_lie {
 #define X(name, ...) SL_SIM_LIE_##name,
