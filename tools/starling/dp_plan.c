@@ -224,13 +224,12 @@ static void show_json(const struct options *o, const struct plan *plans, size_t 
 	json_t *list = json_array();
 	for (size_t i = 0; i < count; i++)
 		json_array_append_new(list, plan_json(o, &plans[i]));
-	json_t *all =
-		json_pack("{s:i, s:s, s:f, s:f, s:I, s:I, s:I, s:i, s:i, s:I, s:o, s:o}", "version", 1, "unit",
-			  o->unit == SL_DP_LEARNER ? "learner" : "record", "delta", o->delta, "clip", o->clip,
-			  "rounds", (json_int_t)o->rounds, "records", (json_int_t)o->records, "batch",
-			  (json_int_t)o->batch, "learners", (int)o->learners, "tolerance", (int)o->tolerance,
-			  "parameters", (json_int_t)o->parameters, "plans", list, "fewer_bits",
-			  range_json(o, &plans[count - 1]));
+	json_t *all = json_pack(
+		"{s:i, s:s, s:f, s:f, s:I, s:I, s:I, s:i, s:i, s:I, s:o, s:o}", "version", 1, "unit",
+		o->unit == SL_DP_LEARNER ? "learner" : "record", "delta", o->delta, "clip", o->clip, "rounds",
+		(json_int_t)o->rounds, "records", (json_int_t)o->records, "batch", (json_int_t)o->batch,
+		"learners", (int)o->learners, "tolerance", (int)o->tolerance, "parameters",
+		(json_int_t)o->parameters, "plans", list, "fewer_bits", range_json(o, &plans[count - 1]));
 	sl_command_print_json(all, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
 }
 
