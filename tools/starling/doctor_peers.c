@@ -17,7 +17,7 @@
 #define THREADS_MAX 256u
 #define CONNECTION_MS 2500u /* for the addresses of a peer together, each of at most two times */
 #define ALL_S 8		    /* for all peers: the resolver of names sets no limit of its own */
-#define ANSWER_MS 2000
+#define ANSWER_S 2
 #define CORRECT_ADDRESS "correct its address in the roster (in a group: starling group address)"
 
 struct peer {
@@ -344,16 +344,16 @@ static void note_links(struct asked *a, const struct sl_doctor *d)
 {
 	size_t i;
 	json_t *one;
-	const char *problem;
-	json_t *status =
-		sl_control_query(d->settings.control, json_pack("{s:s, s:b}", "op", "status", "peers", 1),
-				 ANSWER_MS, &problem);
+	json_t *status = sl_control_query(d->settings.control,
+					  json_pack("{s:s, s:b}", "op", "status", "peers", 1), ANSWER_S);
 	json_array_foreach(json_object_get(status, "peers"), i, one)
 	{
-		int at = sl_roster_find(&d->group.roster, (sl_id)sl_control_query_number(one, "id"));
+		int at = sl_roster_find(&d->group.roster,
+					(sl_id)json_integer_value(json_object_get(one, "id")));
 		if (at < 0)
 			continue;
-		a->peers[at].has_link = strcmp(sl_control_query_text(one, "link"), "up") == 0;
+		const char *link = json_string_value(json_object_get(one, "link"));
+		a->peers[at].has_link = link != NULL && strcmp(link, "up") == 0;
 		a->peers[at].other_run = json_is_true(json_object_get(one, "other_run"));
 	}
 	json_decref(status);

@@ -5,20 +5,20 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/base/clean.h"
 #include "common/membership/private_file.h"
 #include "common/membership/proposal.h"
 #include "tools/lib/control_query.h"
 #include "tools/starling/wait_report.h"
 
-#define ANSWER_MS 10000
+#define ANSWER_S 10
 #define PAUSE_S 1u
 #define REPORT_S 10u
 
 /* Send a request to the learner of the folder. Return its reply, or NULL if it is not running. */
 static json_t *query(const struct sl_group_own *own, const char *op)
 {
-	const char *problem;
-	return sl_control_query(own->settings.control, json_pack("{s:s}", "op", op), ANSWER_MS, &problem);
+	return sl_control_query(own->settings.control, json_pack("{s:s}", "op", op), ANSWER_S);
 }
 
 /* Return NULL if the group may change now, else what it waits for. `version` is that of the running learner.
@@ -135,9 +135,13 @@ static int write_roster(const struct sl_group_own *own, const struct sl_group *g
 	if (rc != SL_OK)
 		return rc;
 	json_t *reply = query(own, "reload");
-	if (reply != NULL && !json_is_true(json_object_get(reply, "ok")))
-		fprintf(stderr, "The learner of this machine has not taken it: %s\n",
-			json_string_value(json_object_get(reply, "error")));
+	if (reply != NULL && !json_is_true(json_object_get(reply, "ok"))) {
+		char why[SL_ERROR_BYTES] = "";
+		const char *error_text = json_string_value(json_object_get(reply, "error"));
+		snprintf(why, sizeof why, "%s", error_text != NULL ? error_text : "");
+		sl_clean_text(why);
+		fprintf(stderr, "The learner of this machine has not taken it: %s\n", why);
+	}
 	json_decref(reply);
 	return SL_OK;
 }
