@@ -17,7 +17,6 @@ struct json_t;
 
 #define SL_EXIT_FAILED 1
 #define SL_EXIT_USAGE 2
-#define SL_EXIT_INTERRUPTED 130
 
 /* A command of `starling`; argv[0] of `run` reads "starling NAME". */
 struct sl_command {

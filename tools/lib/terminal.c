@@ -16,7 +16,9 @@ size_t sl_terminal_width(FILE *out)
 	return ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : SL_WIDTH_USUAL;
 }
 
-size_t sl_terminal_fitting(const char *line, size_t length, size_t room)
+/* Return how much of a line of `length` fits into `room` columns: up to the last space. A word longer than
+ * the room is left to the terminal, whose line breaks are not copied with the text. */
+static size_t fitting(const char *line, size_t length, size_t room)
 {
 	if (length <= room)
 		return length;
@@ -29,12 +31,10 @@ size_t sl_terminal_fitting(const char *line, size_t length, size_t room)
 static void fill_line(FILE *out, const char *line, size_t length, size_t width)
 {
 	size_t indent = strspn(line, " "), below = indent + 4;
-	size_t n = indent < width
-			   ? indent + sl_terminal_fitting(line + indent, length - indent, width - indent)
-			   : length;
+	size_t n = indent < width ? indent + fitting(line + indent, length - indent, width - indent) : length;
 	fprintf(out, "%.*s\n", (int)n, line);
 	for (n += strspn(line + n, " "); n < length && below < width; n += strspn(line + n, " ")) {
-		size_t more = sl_terminal_fitting(line + n, length - n, width - below);
+		size_t more = fitting(line + n, length - n, width - below);
 		fprintf(out, "%*s%.*s\n", (int)below, "", (int)more, line + n);
 		n += more;
 	}

@@ -12,10 +12,6 @@
 /* Return the current width of the terminal `out`, or 0. */
 size_t sl_terminal_width(FILE *out);
 
-/* Return how much of a line of `length` fits into `room` columns: up to the last space. A word longer than
- * the room is left to the terminal, whose line breaks are not copied with the text. */
-size_t sl_terminal_fitting(const char *line, size_t length, size_t room);
-
 /* Print lines, each with its newline; a line wider than `width` is broken between words and continued with an
  * indent of 4 more. */
 void sl_terminal_fill(FILE *out, const char *text, size_t width);

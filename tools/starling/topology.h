@@ -21,15 +21,6 @@ extern const struct sl_option sl_topology_source[];
 	.missing = "no topology given: NAME[:PARAMETER], a file, or -",                                      \
 	.argument = offsetof(struct sl_topology_request, text), .filter = sl_topology_families
 char *sl_topology_families(int key, const char *text, void *input);
-/* Refuse --json without -o for a verb that writes a schedule. */
-void sl_topology_check_output(struct argp_state *state, const void *options);
-
-/* Open a file for writing, or standard output for NULL. Return NULL after an error. */
-FILE *sl_topology_open(const char *path, struct sl_error *error);
-/* Append the schedule to `out` and close it. Errors name the file; those of standard output are found by
- * main. */
-int sl_topology_close(FILE *out, const char *path, const struct sl_schedule *schedule,
-		      struct sl_error *error);
 
 /* Return the exit status; after an error, print one line on standard error. */
 int sl_topology_status(int rc, const struct sl_error *error);

@@ -1,5 +1,7 @@
 /* `starling topology augment`. */
+#include <errno.h>
 #include <jansson.h>
+#include <string.h>
 
 #include "tools/starling/topology.h"
 #include "tools/topology/augment.h"
@@ -17,8 +19,16 @@ static const struct sl_option own[] = {
 	 SL_SETS(struct sl_topology_options, json)},
 	{0}};
 
+static void check_output(struct argp_state *state, const void *options)
+{
+	const struct sl_topology_options *o = options;
+	if (o->json && o->output == NULL)
+		argp_failure(state, SL_EXIT_USAGE, 0,
+			     "--json prints on standard output: write the schedule to a file with -o FILE");
+}
+
 static const struct sl_usage usage = {SL_TOPOLOGY_USAGE("NAME[:PARAMETER]|FILE"), .options = own,
-				      .check = sl_topology_check_output, .doc = SL_HELP_TOPOLOGY_AUGMENT};
+				      .check = check_output, .doc = SL_HELP_TOPOLOGY_AUGMENT};
 
 /* ---- the added links ---- */
 
@@ -77,11 +87,14 @@ static void print_json(const struct sl_schedule *added, uint32_t tolerance)
 static int write_schedule(const struct sl_topology_options *o, const struct sl_schedule *schedule,
 			  struct sl_error *error)
 {
-	FILE *out = sl_topology_open(o->output, error);
+	FILE *out = o->output != NULL ? fopen(o->output, "we") : stdout;
 	if (out == NULL)
-		return error->code;
+		return sl_err_set(error, SL_ERR_IO, "%s: %s", o->output, strerror(errno));
 	fprintf(out, "# augmented for c = %u\n", o->tolerance);
-	return sl_topology_close(out, o->output, schedule, error);
+	bool lost = sl_schedule_write(schedule, out) != SL_OK;
+	if (o->output == NULL || (fclose(out) == 0 && !lost)) /* main finds an error of standard output */
+		return SL_OK;
+	return sl_err_set(error, SL_ERR_FULL, "%s: cannot be written: %s", o->output, strerror(errno));
 }
 
 static int run(const struct sl_topology_options *o, struct sl_error *error)

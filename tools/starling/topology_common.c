@@ -18,14 +18,6 @@ const struct sl_option sl_topology_source[] = {
 	 UINT64_MAX},
 	{0}};
 
-void sl_topology_check_output(struct argp_state *state, const void *options)
-{
-	const struct sl_topology_options *o = options;
-	if (o->json && o->output == NULL)
-		argp_failure(state, SL_EXIT_USAGE, 0,
-			     "--json prints on standard output: write the schedule to a file with -o FILE");
-}
-
 char *sl_topology_families(int key, const char *text, void *input)
 {
 	(void)input;
@@ -72,20 +64,4 @@ int sl_topology_status(int rc, const struct sl_error *error)
 		return 0;
 	fprintf(stderr, "starling topology: %s\n", error->text);
 	return error->code == SL_ERR_NOMEM || error->code == SL_ERR_FULL ? SL_EXIT_FAILED : SL_EXIT_USAGE;
-}
-
-FILE *sl_topology_open(const char *path, struct sl_error *error)
-{
-	FILE *out = path != NULL ? fopen(path, "we") : stdout;
-	if (out == NULL)
-		sl_err_set(error, SL_ERR_IO, "%s: %s", path, strerror(errno));
-	return out;
-}
-
-int sl_topology_close(FILE *out, const char *path, const struct sl_schedule *schedule, struct sl_error *error)
-{
-	bool lost = sl_schedule_write(schedule, out) != SL_OK;
-	if (path == NULL || (fclose(out) == 0 && !lost))
-		return SL_OK;
-	return sl_err_set(error, SL_ERR_FULL, "%s: cannot be written: %s", path, strerror(errno));
 }
