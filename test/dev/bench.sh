@@ -6,7 +6,7 @@ mkdir within
 
 ends 0 --help
 grep -q "Examples:" out || fail "--help shows no examples"
-for name in kernels instructions noise analysis records exchange complete10 complete10shamir ring10 crowd100 crowd100additive long-runs hosts-100mbit smoke-far; do
+for name in kernels instructions noise analysis records exchange complete10 complete10shamir ring10 crowd100 crowd100additive traffic long-runs hosts-100mbit smoke-far; do
 	grep -q "^  $name " out || fail "--help does not name $name"
 done
 

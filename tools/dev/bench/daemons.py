@@ -53,6 +53,18 @@ def exchange(bench, learners, size, topology, few, many):
 	bench.result.add_ratio('over bare TLS', cpu, bench.result.add('ns a byte', TLS))
 
 
+def traffic(bench, simulated, launched):
+	"""What a learner sends and computes in rounds of small models, by the number of learners: it grows with their records."""
+	topology, size = 'regular:6', 1000
+	for learners in simulated:
+		rows = bench.programs.starling_json(['simulate', '-n', learners, '--rounds', bench.repeat + 1, '--topology', topology, '--set', 'trainer=noise',
+			'--set', f'noise_parameters={size}'], f'{learners} learners in one process')['rounds']
+		bench.result.add('kB', f'sent by a learner, N {learners}', *numbers(rows, 'bytes', 1e-3 / learners))
+	for learners in launched:
+		rows = launch(bench, learners, topology, size, run_folder=f'run-{learners}', what=f'{learners} daemons')
+		bench.result.add('ms', f'CPU of a learner, N {learners}', *numbers(rows, 'cpu_s', 1e3 / learners))
+
+
 def floor(bench, learners, size, row):
 	"""Return the seconds for the bytes of a round through bare TLS and the arithmetic of `additive` and `exact`, on all processors."""
 	degree, samples = 2 * row['edges'] / learners, {}
