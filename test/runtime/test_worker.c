@@ -35,7 +35,8 @@ static void done(struct sl_task *base)
 static int setup(void **state)
 {
 	(void)state;
-	added = ran = back = 0;
+	added = back = 0;
+	ran = 0;
 	for (uint32_t i = 0; i < TASKS; i++)
 		tasks[i] = (struct counted){.base = {.run = run, .done = done}};
 	assert_int_equal(uv_loop_init(&loop), 0);
