@@ -151,7 +151,7 @@ TEST(impossible_tensors_are_refused)
 	static const struct {
 		size_t at;
 		uint8_t value;
-	} wrong[] = {{0, 0},	{0, 128}, {0, 255}, {1, 0},   {2, 3},  {2, 0x83},
+	} wrong[] = {{0, 0},	{0, 128}, {0, 255}, {1, 0},   {2, 3},	{2, 0x83},
 		     {2, 0x40}, {3, 0},	  {3, 9},   {3, 255}, {7, 128}, {11, 1}};
 	const struct sl_tensor w = {.name = "w", .dimensions = 1, .shape = {1}};
 	uint8_t bytes[64];
