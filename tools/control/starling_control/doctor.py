@@ -126,7 +126,7 @@ class Doctor:
         else:
             slow = ms > SYNC_SLOW_MS
             self.add(WARN if slow else OK, "disk", f"{folder}: {ms:.1f} ms to synchronise 64 KiB",
-                     "a round synchronises five times: put 'state' on a faster disk" if slow else "")
+                     "a round synchronises six times: put 'state' on a faster disk" if slow else "")
 
     def limit(self, which: int) -> tuple[tuple[int, int], str]:
         """Return a limit of the running learner, or else of this process, and whose it is."""
