@@ -188,7 +188,8 @@ static int open_workspace(struct sl_daemon *daemon, struct sl_error *error)
 	v->weight = 1;
 	int rc = sl_vectors_open(v, daemon->settings->state);
 	if (secrets == NULL || daemon->memory.begins == NULL || rc != SL_OK)
-		return sl_err_set(error, SL_ERR_NOMEM, "out of memory for a model of %zu parameters", v->n);
+		return sl_err_set(error, SL_ERR_NOMEM,
+				  "no memory, or no room in the state folder, for %zu parameters", v->n);
 	size_t bytes = sl_workspace_model_bytes(v);
 	if (!locked || (!sl_vector_memory_paged(bytes) && sodium_mlock(v->trained, bytes) != 0))
 		sl_report_log_reason(&daemon->observe, SL_RECORD_NOT_LOCKED,

@@ -110,7 +110,8 @@ static void run_job(struct sl_task *base)
 		return;
 	task->code = sl_vectors_grow(&daemon->workspace, daemon->settings->state, &task->job);
 	if (task->code != SL_OK) {
-		sl_err_set(&task->error, task->code, "out of memory for the vectors of this view");
+		sl_err_set(&task->error, task->code,
+			   "no memory, or no room in the state folder, for the vectors of this view");
 		return;
 	}
 	task->code = sl_masked_states_reserve(&daemon->masked_states, &daemon->workspace, &task->job,
