@@ -173,7 +173,7 @@ sl_ms sl_spare_look(struct sl_core *core)
 
 uint64_t sl_spare_word(const struct sl_core *core, enum sl_message_kind kind, size_t word)
 {
-	if (!core->sparing)
+	if (!core->sparing || kind == SL_MSG_ABORT)
 		return 0;
 	bool agreed = kind == SL_MSG_LINK_STATE && core->view_checked;
 	return core->spared[word] | (agreed ? core->branches[word] : 0);
