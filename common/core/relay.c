@@ -22,6 +22,7 @@ void sl_relay_record(struct sl_core *core, enum sl_record_kind kind, uint32_t si
 	struct sl_record *record = record_of(core, kind, signer);
 	record->sent = core->sent + (kind * (size_t)core->config.roster_size + signer) * sl_core_words(core);
 	record->present = true;
+	record->told = false;
 	record->since = core->now;
 	memset(record->sent, 0, sl_core_set_bytes(core));
 	sl_bit_set(record->sent, from);

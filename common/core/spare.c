@@ -70,8 +70,10 @@ static void summarize(struct sl_core *core)
 	uint8_t both[2][SL_HASH_BYTES] = {{0}};
 	for (uint32_t i = 0; i < core->config.roster_size; i++)
 		for (enum sl_message_kind kind = SL_MSG_LINK_STATE; kind <= SL_MSG_DIGEST; kind++) {
-			if (sl_held_record(core, i, kind) == NULL)
+			struct sl_record *record = sl_held_record(core, i, kind);
+			if (record == NULL)
 				continue;
+			record->told = true;
 			struct sl_message message = sl_held_message(core, i, kind);
 			sl_canonical_message(&core->config.scope, &message, both[1]);
 			crypto_generichash(both[0], sizeof both[0], both[0], sizeof both, NULL, 0);
@@ -88,7 +90,7 @@ static bool holds_the_same(struct sl_core *core, uint32_t peer)
 	for (uint32_t i = 0; i < core->config.roster_size; i++)
 		for (enum sl_message_kind kind = SL_MSG_LINK_STATE; kind <= SL_MSG_DIGEST; kind++) {
 			struct sl_record *record = sl_held_record(core, i, kind);
-			if (record != NULL && record->since <= core->told_at)
+			if (record != NULL && record->told)
 				sl_bit_set(record->sent, peer);
 		}
 	return true;

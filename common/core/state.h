@@ -159,6 +159,7 @@ enum sl_record_kind { SL_LINK_RECORD, SL_READY_RECORD, SL_DIGEST_RECORD, SL_ABOR
 /* A flooded record of one learner, and the links that have it. */
 struct sl_record {
 	bool present;
+	bool told;   /* it was here when the own records were told of */
 	sl_ms since; /* time of arrival */
 	uint64_t
 		*sent; /* links whose other end has it, its place in core->sent; NULL: it was never present */
