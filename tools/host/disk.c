@@ -62,6 +62,8 @@ struct sl_persist sl_host_disk_copy(const struct sl_persist *persist, bool whole
 	record.aborts = copy(persist->aborts, whole ? persist->abort_count * sizeof *persist->aborts : 0);
 	record.certificate = copy_certificate(persist->certificate);
 	record.seen = copy_seen(persist->seen);
+	if (!whole)
+		record.ready_count = record.abort_count = 0;
 	return record;
 }
 
