@@ -197,10 +197,15 @@ void sl_aborts_pass(struct sl_core *core, uint32_t from, const struct sl_abort *
 {
 	bool own = abort_record->id == core->config.ids[core->config.self];
 	bool far = is_stuck_in(core, abort_record->a);
+	uint64_t *to = NULL;
 	for (uint32_t i = 0; i < core->config.roster_size; i++)
-		if (i != from && (is_open_in(core, i, abort_record->a) || (far && sl_bit(core->linked, i))))
-			sl_emit_send(core, sl_emit_only(core, i),
-				     &(struct sl_message){.kind = SL_MSG_ABORT, .abort = *abort_record}, own);
+		if (i != from && (is_open_in(core, i, abort_record->a) || (far && sl_bit(core->linked, i)))) {
+			to = to == NULL ? sl_emit_set(core) : to;
+			sl_bit_set(to, i);
+		}
+	if (to != NULL)
+		sl_emit_send(core, to, &(struct sl_message){.kind = SL_MSG_ABORT, .abort = *abort_record},
+			     own);
 }
 
 void sl_aborts_show(struct sl_core *core, uint32_t peer)
