@@ -79,18 +79,19 @@ static void step(struct sl_daemon *daemon, struct sl_event *event)
 	}
 }
 
-static void step_frame(struct sl_daemon *daemon, struct sl_queued_event *h)
+/* Return false if the frame is dropped. */
+static bool step_frame(struct sl_daemon *daemon, struct sl_queued_event *h)
 {
 	struct sl_decoded decoded;
 	const char *why = NULL;
 	int rc = sl_codec_decode(h->kind, h->payload, h->size, &decoded, &why);
 	if (rc != SL_OK) {
 		reject(daemon, h->event.peer, why);
-		return;
+		return false;
 	}
 	if (!sl_core_wants(daemon->core, &decoded.message) || is_ignored(daemon, &decoded.message)) {
 		sl_codec_close(&decoded);
-		return;
+		return false;
 	}
 	why = check_hello(daemon, &decoded.message);
 	if (h->kind == SL_MSG_HELLO)
@@ -108,6 +109,7 @@ static void step_frame(struct sl_daemon *daemon, struct sl_queued_event *h)
 		step(daemon, &h->event);
 	}
 	sl_codec_close(&decoded);
+	return why == NULL;
 }
 
 static void on_alarm(uv_timer_t *timer)
@@ -144,19 +146,22 @@ void sl_events_drain(struct sl_daemon *daemon)
 {
 	if (daemon->closed)
 		return;
-	bool any = daemon->event_queue.first != NULL;
+	bool any = daemon->event_queue.first != NULL, owes = false; /* the last step left moves to the next */
 	for (uint32_t n = 0; n < TURN_EVENTS && daemon->event_queue.first != NULL && !daemon->stopping; n++) {
 		struct sl_queued_event *h = sl_event_queue_take(&daemon->event_queue);
 		daemon->progress.taken++;
 		h->event.more = daemon->event_queue.first != NULL && n + 1 < TURN_EVENTS;
 		if (h->frame) {
-			step_frame(daemon, h);
+			owes = step_frame(daemon, h) ? h->event.more : owes;
 			sl_links_consumed(daemon->links, h->event.peer);
 		} else {
+			owes = h->event.more;
 			step(daemon, &h->event);
 		}
 		sl_event_queue_free(h);
 	}
+	if (owes && !daemon->stopping)
+		step(daemon, &(struct sl_event){.kind = SL_EVENT_DEADLINE});
 	if (daemon->event_queue.first != NULL)
 		uv_idle_start(&daemon->handles.busy, on_busy);
 	else
