@@ -110,13 +110,16 @@ void sl_spare_hello(struct sl_core *core, uint32_t peer, const uint8_t records[s
 		look_at(core, core->now + core->config.relay_ms);
 }
 
-/* Return true if `peer` has told something else since the own records were told of, or nothing for long. */
+/* Return true if `peer` has told something else since the own records were told of, or nothing for long;
+ * while new records still come, if it has not told the same last. */
 static bool differs(struct sl_core *core, uint32_t peer)
 {
 	const struct sl_peer *p = &core->peers[peer];
 	sl_ms most = core->told_at + MOST * core->config.relay_ms;
 	if (core->told_at == SL_NEVER || p->t > core->t || holds_the_same(core, peer))
 		return false;
+	if (core->tell_at != SL_NEVER) /* it was put off long enough */
+		return true;
 	if (p->records_at >= core->told_at || core->now >= most)
 		return true;
 	look_at(core, most);
