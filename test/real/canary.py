@@ -273,12 +273,12 @@ def play(folder, canaries, arguments):
         printed = (folder / "printed").read_bytes()
         committed = printed.count(b" exact\n") + printed.count(b" same\n")
         shown = PAGE.search(printed) is not None
+        if committed >= 1:
+            victim.abort()
         if committed > looked or shown > page_read:
             looked, page_read = committed, shown
             readers += pages(port, printed)
             command(places, "status", str(run), "--json")
-        if looked >= 1:
-            victim.abort()
         time.sleep(0.02)
     if launcher.poll() is None:
         launcher.send_signal(signal.SIGINT)

@@ -200,7 +200,7 @@ const struct sample_bound sample_bounds[] = {
 	{SAMPLE_ANY, "id", 1, UINT32_MAX, "id is 0"},
 	{SAMPLE_ANY, "t", 1, 1000001, "round out of range"},
 	{SAMPLE_ANY, "a", 1, 16777216, "attempt out of range"},
-	{SAMPLE_ANY, "index", 0, 8191, "chunk index out of range"},
+	{SAMPLE_ANY, "index", 0, 262143, "chunk index out of range"},
 	{SAMPLE_ANY, "bytes", 1, 262144, "chunk size out of range"},
 };
 const size_t sample_bounds_count = sizeof sample_bounds / sizeof *sample_bounds;
