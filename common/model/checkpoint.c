@@ -144,13 +144,14 @@ static const char *metadata_parse(const json_t *metadata, struct sl_checkpoint *
 	const char *format, *run, *round, *digest, *learners, *weight, *checksum, *nonnegative,
 		*ranges; /* they are read elsewhere */
 	uint64_t t, count;
+	format = json_string_value(json_object_get(metadata, "format"));
+	if (format != NULL && strcmp(format, FORMAT) != 0) /* first: another format has other keys */
+		return "the format is not " FORMAT;
 	if (json_unpack((json_t *)metadata, "{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s?:s,s?:s!}", "format", &format,
 			"run", &run, "round", &round, "digest", &digest, "learners", &learners,
 			"total_weight", &weight, "checksum", &checksum, "nonnegative", &nonnegative, "ranges",
 			&ranges) != 0)
 		return "the metadata are not those of a checkpoint";
-	if (strcmp(format, FORMAT) != 0)
-		return "the format is not " FORMAT;
 	if (strlen(run) >= sizeof c->run)
 		return "the run's name is too long";
 	strcpy(c->run, run);
