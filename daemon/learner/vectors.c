@@ -1,5 +1,7 @@
 #include "daemon/learner/vectors.h"
 
+#include <sodium.h>
+
 #include "common/compute/blocks.h"
 #include "common/compute/state.h"
 #include "daemon/runtime/vector_memory.h"
@@ -13,6 +15,18 @@ static void *grow(const char *folder, void *memory, size_t *size, size_t need)
 	memory = sl_vector_memory(folder, need);
 	*size = memory == NULL ? 0 : need;
 	return memory;
+}
+
+/* Make the scratch larger; false: out of memory. It has keys and shares: it is never on a disk (ROUND.md
+ * §5.3 Randomness that is used). */
+static bool grow_scratch(struct sl_arena *scratch, size_t need)
+{
+	if (scratch->size >= need)
+		return true;
+	sodium_free(scratch->base);
+	void *memory = sodium_malloc((need + 7) / 8 * 8);
+	sl_arena_init(scratch, memory, memory == NULL ? 0 : need);
+	return memory != NULL;
 }
 
 int sl_vectors_open(struct sl_workspace *workspace, const char *folder)
@@ -37,15 +51,8 @@ static bool begins(const struct sl_job *job)
 int sl_vectors_grow(struct sl_workspace *workspace, const char *folder, const struct sl_job *job)
 {
 	bool small = false;
-	if (job->kind == SL_JOB_ANALYSE || job->kind == SL_JOB_ENCODE) {
-		size_t size = workspace->scratch.size,
-		       need = sl_job_scratch(job->view, sl_workers(workspace));
-		if (size < need) {
-			void *memory = grow(folder, workspace->scratch.base, &size, need);
-			sl_arena_init(&workspace->scratch, memory, size);
-			small = memory == NULL;
-		}
-	}
+	if (job->kind == SL_JOB_ANALYSE || job->kind == SL_JOB_ENCODE)
+		small = !grow_scratch(&workspace->scratch, sl_job_scratch(job->view, sl_workers(workspace)));
 	if (begins(job)) {
 		workspace->s = grow(folder, workspace->s, &workspace->s_bytes, sl_state_packed(job->view));
 		small |= workspace->s == NULL;
@@ -76,7 +83,7 @@ void sl_vectors_free(struct sl_workspace *workspace)
 {
 	sl_vector_memory_free(workspace->s, workspace->s_bytes);
 	sl_vector_memory_free(workspace->second, workspace->second_elements * sizeof *workspace->second);
-	sl_vector_memory_free(workspace->scratch.base, workspace->scratch.size);
+	sodium_free(workspace->scratch.base);
 	sl_vector_memory_free(workspace->fetched, sl_workspace_bytes(workspace));
 	sl_vector_memory_free(workspace->trained, sl_workspace_model_bytes(workspace));
 	sl_vector_memory_free(workspace->committed, sl_workspace_bytes(workspace));

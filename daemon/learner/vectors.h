@@ -7,9 +7,9 @@
 
 /* Make room for the models: trained, committed and, with ranges, the rest. SL_ERR_NOMEM. */
 int sl_vectors_open(struct sl_workspace *workspace, const char *folder);
-/* Make room for what `job` needs, large vectors on the disk of `folder`. Memory that grows with the view is
- * kept for later rounds. What is too small loses its contents: only jobs that begin anew need more.
- * SL_ERR_NOMEM. */
+/* Make room for what `job` needs, large vectors but the scratch on the disk of `folder`. Memory that grows
+ * with the view is kept for later rounds. What is too small loses its contents: only jobs that begin anew
+ * need more. SL_ERR_NOMEM. */
 int sl_vectors_grow(struct sl_workspace *workspace, const char *folder, const struct sl_job *job);
 /* Free the fetched model, unless `job`, which has run, is one of those that fetch it. */
 void sl_vectors_shrink(struct sl_workspace *workspace, const struct sl_job *job);
