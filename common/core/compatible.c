@@ -30,7 +30,7 @@ static bool up_to_date(const struct sl_core *core, uint32_t i)
 {
 	const struct sl_link_record *link = &core->links[i];
 	return i != core->config.self && link->record.present &&
-	       link->state.incarnation >= core->peers[i].incarnation;
+	       link->state.incarnation >= sl_core_incarnation(core, i);
 }
 
 bool sl_compatible_differs(const struct sl_core *core, uint32_t i)

@@ -572,6 +572,13 @@ static inline bool sl_core_peer_ready(const struct sl_core *core, uint32_t i)
 	return sl_bit(core->linked, i) && p->hello && p->t == core->t && p->status == SL_PEER_STATUS_READY;
 }
 
+/* Return the incarnation that learner `i` says over its link; 0: it has none. A learner whose disk was set
+ * back counts anew, so that what it said over an earlier link does not count. */
+static inline uint32_t sl_core_incarnation(const struct sl_core *core, uint32_t i)
+{
+	return sl_bit(core->linked, i) ? core->peers[i].incarnation : 0;
+}
+
 /* Bit sets over the positions of a view, as in a Have. */
 static inline bool sl_core_has(const uint8_t *set, uint32_t position)
 {

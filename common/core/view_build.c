@@ -12,7 +12,7 @@ const struct sl_link_record *sl_view_link(const struct sl_core *core, uint32_t i
 {
 	const struct sl_link_record *lr = &core->links[i];
 	bool here = lr->record.present && lr->state.t == core->t && lr->state.a == a &&
-		    lr->state.incarnation >= core->peers[i].incarnation;
+		    lr->state.incarnation >= sl_core_incarnation(core, i);
 	return here ? lr : NULL;
 }
 
