@@ -21,7 +21,7 @@
 #define TEXT_OF(value) #value
 #define TEXT(value) TEXT_OF(value)
 #define APPLICATION 1397515362 /* "SLdb" in the header of the file */
-#define FORMAT 9
+#define FORMAT 10
 
 /* Largest row: a view, its Readys and the secrets. */
 #define VALUE_BYTES_MAX                                                                                      \
@@ -88,6 +88,8 @@ static const struct step steps[] = {
 	{7, ATTEMPTS " UNION ALL SELECT count(*) FROM overs ORDER BY 1 DESC", UNFINISHED, ""},
 	/* What is spent of the privacy is on record from now on. */
 	{8, "SELECT 0", "", LEDGER},
+	/* The masks of deposits are made in blocks, and the hash of a deposit got another beginning. */
+	{9, ATTEMPTS, OPEN, ""},
 };
 
 static const char *const statements[SL_STATEMENT_COUNT] = {
