@@ -118,3 +118,28 @@ CASE(nothing_is_told, tree(),
 CASE(a_branch_falls, tree(),
      "link down 3\n"
      "ready of 4 a1 from 2 -> ready of 4 a1 to 4 5")
+
+/* An Abort of another goes over all links: what learners tell has no Aborts. */
+CASE(an_abort_goes_everywhere, tree(), "abort of 4 a1 from 2 -> *denial of 4 a1 to 3 4 5")
+
+/* New records put off to compare, but not for ever: what a peer told before counts then. A record that came
+ * after the own telling is not known to a peer that told the same. */
+CASE(news_without_end, tree(),
+     "hello t1 ready x1 from 5\n"
+     "ready of 4 a1 from 2\n"
+     "deadline +500 -> hello t1 ready to 2 3 4 5\n"
+     "hello t1 ready from 2 3 4\n"
+     "deadline +400 ->\n"
+     "ready of 2 a1 from 2\n"
+     "deadline +100 ->\n"
+     "deadline +400 -> hello t1 ready to 2 3 4 5\n"
+     "hello t1 ready from 2 3 4\n"
+     "deadline +400 ->\n"
+     "ready of 5 a1 from 3\n"
+     "deadline +100 ->\n"
+     "deadline +400 -> hello t1 ready to 2 3 4 5\n"
+     "hello t1 ready from 2 3 4\n"
+     "deadline +400 ->\n"
+     "ready of 3 a1 from 3\n"
+     "deadline +100 -> hello t1 ready to 5, *\n"
+     "deadline +400 -> hello t1 ready to 2 3 4 5, ready of 3 a1 to 2 5")
