@@ -22,15 +22,15 @@ static void play(struct cluster *c, const char *schedule, const char *arguments,
 CLUSTER_TEST(steps_that_are_refused_pass)
 {
 	static const char *const said[] = {
-		"step 2 (disconnected) passed after 1 s without a commit: ",
+		"step 2 (disconnected) passed after 3 s without a commit: ",
 		"3 of 6 learners are connected, and the quorum is 6; missing: ",
 		"learner-01 (1) alone could learn sums over parts of the others' models; missing links: ",
 		"any one of learner-02 (2), learner-03 (3), learner-04 (4), learner-05 (5) could learn",
 		"missing link: 1-6",
-		"step 6 (disconnected) passed after 1 s without a commit: ",
+		"step 6 (disconnected) passed after 3 s without a commit: ",
 	};
 	play(c, moving,
-	     "-n 6 --rounds 3 --verify --step-seconds 1 --topology s.txt --set hidden_units=1 --set "
+	     "-n 6 --rounds 3 --verify --step-seconds 3 --topology s.txt --set hidden_units=1 --set "
 	     "quorum=all",
 	     3);
 	for (size_t t = 0; t < 3;
