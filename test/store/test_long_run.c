@@ -26,6 +26,7 @@ static int teardown(void **state)
 {
 	sl_store_close(store);
 	disk_off();
+	disk_restart(DISK_ALL); /* frees what the disk knows */
 	return folder_teardown(state);
 }
 
