@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #define LOOK_NS 50000u /* for what comes soon; to wake a thread takes as long */
+#define WAIT_NS 1000000000u
 
 /* Return the first part of the range of `worker`. */
 static uint32_t range_of(const struct sl_pool *pool, uint32_t worker)
@@ -53,7 +54,7 @@ static bool await_job(struct sl_pool *pool, uint64_t seen)
 	uv_mutex_lock(&pool->mutex);
 	atomic_fetch_add(&pool->asleep, 1);
 	while (!is_new(pool, seen) && !pool->closing)
-		uv_cond_wait(&pool->wake, &pool->mutex);
+		uv_cond_timedwait(&pool->wake, &pool->mutex, WAIT_NS); /* see worker.h */
 	atomic_fetch_sub(&pool->asleep, 1);
 	bool goes_on = !pool->closing;
 	uv_mutex_unlock(&pool->mutex);

@@ -13,9 +13,8 @@ static uint64_t now_ms(void)
 
 static struct sl_task *take(struct sl_worker *worker)
 {
+	uv_sem_wait(&worker->wake);
 	uv_mutex_lock(&worker->mutex);
-	while (worker->todo == NULL && !worker->closing)
-		uv_cond_wait(&worker->wake, &worker->mutex);
 	struct sl_task *task = worker->todo;
 	if (task != NULL) {
 		worker->todo = task->next;
@@ -94,12 +93,12 @@ static int open_bell(struct sl_worker *worker, uv_loop_t *loop)
 
 int sl_worker_open(struct sl_worker *worker, uv_loop_t *loop)
 {
-	*worker = (struct sl_worker){.closing = false};
+	*worker = (struct sl_worker){.count = 0};
 	worker->todo_end = &worker->todo;
 	worker->finished_end = &worker->finished;
 	int rc = uv_mutex_init(&worker->mutex);
 	if (rc == 0)
-		rc = uv_cond_init(&worker->wake);
+		rc = uv_sem_init(&worker->wake, 0);
 	if (rc == 0)
 		rc = open_bell(worker, loop);
 	if (rc == 0)
@@ -123,21 +122,19 @@ void sl_worker_add(struct sl_worker *worker, struct sl_task *task)
 	uv_mutex_lock(&worker->mutex);
 	*worker->todo_end = task;
 	worker->todo_end = &task->next;
-	uv_cond_signal(&worker->wake);
 	uv_mutex_unlock(&worker->mutex);
+	uv_sem_post(&worker->wake);
 }
 
 void sl_worker_close(struct sl_worker *worker)
 {
-	uv_mutex_lock(&worker->mutex);
-	worker->closing = true;
-	uv_cond_broadcast(&worker->wake);
-	uv_mutex_unlock(&worker->mutex);
+	for (uint32_t k = 0; k < worker->count; k++)
+		uv_sem_post(&worker->wake);
 	for (uint32_t k = 0; k < worker->count; k++)
 		uv_thread_join(&worker->threads[k]);
 	deliver(worker);
 	uv_close((uv_handle_t *)&worker->back, NULL);
 	close(worker->bell);
 	uv_mutex_destroy(&worker->mutex);
-	uv_cond_destroy(&worker->wake);
+	uv_sem_destroy(&worker->wake);
 }

@@ -23,13 +23,13 @@ struct sl_worker {
 	uv_thread_t threads[SL_WORKERS_MAX];
 	uint32_t count;
 	uv_mutex_t mutex;
-	uv_cond_t wake;
+	uv_sem_t wake;	/* a post for each task and, at the end, each thread. Not a condition: with several
+			   waiters glibc loses a  signal (its bug 25847) */
 	uv_poll_t back; /* of `bell`, an eventfd. Not uv_async: its receiver spins while the sender is off its
 			   processor */
 	int bell;
 	struct sl_task *todo, **todo_end;
 	struct sl_task *finished, **finished_end;
-	bool closing;
 	atomic_uint_fast64_t since_ms; /* start of the task under way; 0: none */
 };
 
