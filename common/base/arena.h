@@ -21,7 +21,8 @@ struct sl_arena {
 /* Start an arena in the `size` bytes at `base`, which the caller owns. */
 void sl_arena_init(struct sl_arena *arena, void *base, size_t size);
 
-/* Start an arena in zeros, as calloc gives them: pages that nobody writes to take no memory. */
+/* Start an arena in memory that is all zeros, as that of calloc: pages that are not written to take no
+ * memory. */
 void sl_arena_init_zeros(struct sl_arena *arena, void *base, size_t size);
 
 /* Return count * bytes zeroed bytes, or NULL if the arena is too small or the product overflows. */

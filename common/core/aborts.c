@@ -164,7 +164,7 @@ void sl_aborts_durable(struct sl_core *core, uint32_t says, sl_attempt a)
 		return;
 	}
 	ar->abort = set->aborts[self];
-	sl_relay_record(core, SL_ABORT_RECORD, self, self);
+	sl_relay_record(core, SL_MSG_ABORT, self, self);
 }
 
 void sl_aborts_sign(struct sl_core *core, uint32_t says, sl_attempt a, const struct sl_ready *own)

@@ -36,7 +36,7 @@ void sl_digests_sign(struct sl_core *core)
 	memcpy(own->key, core->config.key, SL_KEY_BYTES);
 	memcpy(own->view, core->view.h, SL_HASH_BYTES);
 	memcpy(own->digest, core->at.digest, SL_HASH_BYTES);
-	sl_relay_record(core, SL_DIGEST_RECORD, core->config.self, core->config.self);
+	sl_relay_record(core, SL_MSG_DIGEST, core->config.self, core->config.self);
 }
 
 bool sl_digests_take(struct sl_core *core, uint32_t from, const struct sl_digest *digest)
@@ -55,6 +55,6 @@ bool sl_digests_take(struct sl_core *core, uint32_t from, const struct sl_digest
 		return false;
 	dr->digest = *digest;
 	core->at.agreeing += agrees(core, digest);
-	sl_relay_record(core, SL_DIGEST_RECORD, signer, from);
+	sl_relay_record(core, SL_MSG_DIGEST, signer, from);
 	return true;
 }

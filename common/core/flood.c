@@ -168,7 +168,7 @@ void sl_flood_link_state(struct sl_core *core, uint32_t from, const struct sl_me
 		}
 		if (!news)
 			return; /* all learners know it already */
-		sl_relay_record(core, SL_LINK_RECORD, signer, from);
+		sl_relay_record(core, SL_MSG_LINK_STATE, signer, from);
 		sl_model_tell(core, signer);
 		if (state->t < core->t)
 			stale(core, signer, state);
@@ -217,7 +217,7 @@ void sl_flood_ready(struct sl_core *core, uint32_t from, const struct sl_message
 	if (age <= 0 || !sl_allowance_record(core, signer, ready->t))
 		return;
 	rr->ready = *ready;
-	sl_relay_record(core, SL_READY_RECORD, signer, from);
+	sl_relay_record(core, SL_MSG_READY, signer, from);
 	sl_ready_heard(core, signer);
 }
 
@@ -252,7 +252,7 @@ void sl_flood_abort(struct sl_core *core, uint32_t from, const struct sl_message
 		sl_bit_set(fr->record.sent, from);
 	if (age > 0 && sl_allowance_record(core, signer, abort_record->t)) {
 		fr->abort = *abort_record;
-		sl_relay_record(core, SL_ABORT_RECORD, signer, from);
+		sl_relay_record(core, SL_MSG_ABORT, signer, from);
 	}
 	if (news != 0 && age <= 0)
 		sl_aborts_pass(core, from, abort_record); /* the flood goes on with the latest of a signer */

@@ -5,19 +5,22 @@ bool sl_held_wanted(const struct sl_core *core, const struct sl_link_state *stat
 	return state->t >= core->t || state->count == 0;
 }
 
+struct sl_record *sl_held_of(struct sl_core *core, uint32_t signer, enum sl_message_kind kind)
+{
+	return kind == SL_MSG_LINK_STATE ? &core->links[signer].record
+	       : kind == SL_MSG_READY	 ? &core->readys[signer].record
+	       : kind == SL_MSG_DIGEST	 ? &core->digests[signer].record
+					 : &core->aborts[signer].record;
+}
+
 struct sl_record *sl_held_record(struct sl_core *core, uint32_t signer, enum sl_message_kind kind)
 {
-	struct sl_link_record *lr = &core->links[signer];
-	struct sl_ready_record *rr = &core->readys[signer];
-	struct sl_digest_record *dr = &core->digests[signer];
-	struct sl_abort_record *ar = &core->aborts[signer];
-	if (kind == SL_MSG_LINK_STATE)
-		return lr->record.present && sl_held_wanted(core, &lr->state) ? &lr->record : NULL;
-	if (kind == SL_MSG_READY)
-		return rr->record.present && rr->ready.t >= core->t ? &rr->record : NULL;
-	if (kind == SL_MSG_DIGEST)
-		return dr->record.present && dr->digest.t == core->t ? &dr->record : NULL;
-	return ar->record.present && ar->abort.t >= core->t ? &ar->record : NULL;
+	struct sl_record *record = sl_held_of(core, signer, kind);
+	bool wanted = kind == SL_MSG_LINK_STATE ? sl_held_wanted(core, &core->links[signer].state)
+		      : kind == SL_MSG_READY	? core->readys[signer].ready.t >= core->t
+		      : kind == SL_MSG_DIGEST	? core->digests[signer].digest.t == core->t
+						: core->aborts[signer].abort.t >= core->t;
+	return record->present && wanted ? record : NULL;
 }
 
 struct sl_message sl_held_message(const struct sl_core *core, uint32_t signer, enum sl_message_kind kind)

@@ -7,7 +7,9 @@
 /* Return true if a link state is passed on: it is of this round or a later one, or has no candidates and only
  * shows the round of its signer. */
 bool sl_held_wanted(const struct sl_core *core, const struct sl_link_state *state);
-/* Return the record of `kind`, a flooded one, of `signer` if it is passed on now, or NULL. */
+/* Return the record of `kind`, a flooded one, of `signer`. */
+struct sl_record *sl_held_of(struct sl_core *core, uint32_t signer, enum sl_message_kind kind);
+/* Return it if it is passed on now, or NULL. */
 struct sl_record *sl_held_record(struct sl_core *core, uint32_t signer, enum sl_message_kind kind);
 /* Return its message. */
 struct sl_message sl_held_message(const struct sl_core *core, uint32_t signer, enum sl_message_kind kind);

@@ -99,7 +99,7 @@ void sl_ready_commitment(struct sl_core *core, const struct sl_job_result *resul
 void sl_ready_prepared(struct sl_core *core)
 {
 	core->at.prepared = true;
-	sl_relay_record(core, SL_READY_RECORD, core->config.self, core->config.self);
+	sl_relay_record(core, SL_MSG_READY, core->config.self, core->config.self);
 }
 
 /* --- what is kept here --- */

@@ -9,18 +9,11 @@
 
 #define RESERVE 192u /* actions of a step that a pump leaves to the rest of it */
 
-static struct sl_record *record_of(struct sl_core *core, enum sl_record_kind kind, uint32_t i)
+void sl_relay_record(struct sl_core *core, enum sl_message_kind kind, uint32_t signer, uint32_t from)
 {
-	return kind == SL_LINK_RECORD	  ? &core->links[i].record
-	       : kind == SL_READY_RECORD  ? &core->readys[i].record
-	       : kind == SL_DIGEST_RECORD ? &core->digests[i].record
-					  : &core->aborts[i].record;
-}
-
-void sl_relay_record(struct sl_core *core, enum sl_record_kind kind, uint32_t signer, uint32_t from)
-{
-	struct sl_record *record = record_of(core, kind, signer);
-	record->sent = core->sent + (kind * (size_t)core->config.roster_size + signer) * sl_core_words(core);
+	struct sl_record *record = sl_held_of(core, signer, kind);
+	uint32_t set = kind == SL_MSG_ABORT ? SL_RECORD_KINDS - 1 : kind - SL_MSG_LINK_STATE;
+	record->sent = core->sent + (set * (size_t)core->config.roster_size + signer) * sl_core_words(core);
 	record->present = true;
 	record->told = false;
 	record->since = core->now;
@@ -103,7 +96,7 @@ void sl_relay_own_link_state(struct sl_core *core, const uint64_t *candidates)
 			sl_bit_set(lr->named, i);
 		}
 	core->flood_news = true;
-	sl_relay_record(core, SL_LINK_RECORD, core->config.self, core->config.self);
+	sl_relay_record(core, SL_MSG_LINK_STATE, core->config.self, core->config.self);
 }
 
 void sl_relay_now(struct sl_core *core, struct sl_record *record)

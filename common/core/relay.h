@@ -7,7 +7,7 @@
 
 /* Flood the record of `signer`, which was replaced by one that came over the link to `from`; the own index:
  * from no link. */
-void sl_relay_record(struct sl_core *core, enum sl_record_kind kind, uint32_t signer, uint32_t from);
+void sl_relay_record(struct sl_core *core, enum sl_message_kind kind, uint32_t signer, uint32_t from);
 /* Give a link state memory for `count` candidates. */
 void sl_relay_room(struct sl_core *core, struct sl_link_record *lr, uint32_t count);
 /* At the begin of a step: make room in core->names for the link states that a step can store. */

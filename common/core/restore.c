@@ -24,7 +24,7 @@ static bool take_readys(struct sl_core *core, const struct sl_open *open)
 		core->at.ready_here[position] = true;
 		core->at.ready_count++;
 		core->readys[i].ready = *ready;
-		sl_relay_record(core, SL_READY_RECORD, i, core->config.self);
+		sl_relay_record(core, SL_MSG_READY, i, core->config.self);
 		core->readys[i].record.since = 0; /* it is not left to its signer */
 		core->view.costs.k = ready->k > core->view.costs.k ? ready->k : core->view.costs.k;
 	}

@@ -154,15 +154,14 @@ struct sl_peer {
 	uint32_t early_count;
 };
 
-enum sl_record_kind { SL_LINK_RECORD, SL_READY_RECORD, SL_DIGEST_RECORD, SL_ABORT_RECORD, SL_RECORD_KINDS };
+#define SL_RECORD_KINDS 4u    /* that are flooded: LinkStates, Readys, Digests and Aborts */
 #define SL_FEW_CANDIDATES 16u /* have their place in the record */
 /* A flooded record of one learner, and the links that have it. */
 struct sl_record {
 	bool present;
-	bool told;   /* it was here when the own records were told of */
-	sl_ms since; /* time of arrival */
-	uint64_t
-		*sent; /* links whose other end has it, its place in core->sent; NULL: it was never present */
+	bool told;	/* it was here when the own records were told of */
+	sl_ms since;	/* time of arrival */
+	uint64_t *sent; /* links whose other end has it, in core->sent; NULL: it was never present */
 };
 struct sl_link_record {
 	struct sl_record record;

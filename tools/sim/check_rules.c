@@ -67,7 +67,7 @@ static bool lacks(const struct sl_sim *sim, const struct sl_sim_attempt *page)
 		if (l->liar || l->lost)
 			continue;
 		if (part->ready && !part->told)
-			return false; /* nobody knows */
+			return false; /* no learner knows */
 		held |= part->held;
 		keys |= part->keys;
 	}
