@@ -303,6 +303,7 @@ int sl_loop_run(struct sl_daemon *daemon)
 {
 	daemon->observe.notes.started_at = time(NULL);
 	sl_event_queue_add(&daemon->event_queue, SL_EVENT_START);
+	sl_reload_missed(daemon);
 	if (!daemon->stopping)
 		uv_run(&daemon->loop, UV_RUN_DEFAULT);
 	return daemon->status;

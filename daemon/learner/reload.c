@@ -10,6 +10,7 @@
 #include "daemon/learner/daemon.h"
 #include "daemon/learner/validate.h"
 #include "daemon/membership/group_update.h"
+#include "daemon/membership/joining.h"
 #include "daemon/membership/roster_change.h"
 #include "daemon/observe/report_log.h"
 #include "daemon/runtime/service.h"
@@ -158,4 +159,11 @@ int sl_reload(struct sl_daemon *daemon, struct sl_error *error)
 	sl_group_close(&group);
 	free(fresh);
 	return rc;
+}
+
+void sl_reload_missed(struct sl_daemon *daemon)
+{
+	struct sl_error error;
+	if (sl_joining_has_newer(&daemon->members))
+		sl_reload(daemon, &error); /* logged */
 }

@@ -307,10 +307,15 @@ int sl_admission_open(struct sl_admission *admission, const char *path,
 	int rc = set_path(admission, path, error);
 	if (rc == SL_OK)
 		rc = refresh(admission, error);
-	admission->begun = admission->group.version;
 	if (admission->roster != NULL)
 		sl_invitation_file_sweep(admission->folder);
 	return rc;
+}
+
+uint64_t sl_admission_version(struct sl_admission *admission)
+{
+	refresh(admission, NULL);
+	return admission->group.version;
 }
 
 void sl_admission_close(struct sl_admission *admission)

@@ -28,7 +28,6 @@ struct sl_admission {
 	char folder[SL_PATH_BYTES];
 	char path[SL_PATH_BYTES]; /* of the roster */
 	struct timespec written;  /* .. when it was */
-	uint64_t begun;		  /* version at the start: that of the running learner */
 	struct sl_group group;
 	char *roster; /* its text; owned */
 	size_t roster_bytes;
@@ -47,6 +46,8 @@ struct sl_admission {
 /* Read the roster in `path`, and serve its group if it is signed. */
 int sl_admission_open(struct sl_admission *admission, const char *path,
 		      const struct sl_admission_handler *handler, struct sl_error *error);
+/* Return the version of the roster in its file now, or of the last one that could be used. */
+uint64_t sl_admission_version(struct sl_admission *admission);
 /* As the function `ask` of struct sl_join_handler; `context` is the admission. */
 void sl_admission_serve(void *context, const struct sl_join_peer *peer, const struct sl_join_request *request,
 			struct sl_join_answer *answer);

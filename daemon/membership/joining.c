@@ -91,7 +91,7 @@ static int admit_waiting(struct sl_membership *m, struct sl_error *error)
 	if (lock < 0)
 		return lock;
 	int rc = sl_group_load(admission->path, &group, error);
-	if (rc == SL_OK && group.version == admission->begun && group.required == 1 &&
+	if (rc == SL_OK && group.version == m->group.version && group.required == 1 &&
 	    add(admission, &group, error) > 0) {
 		rc = sign(m, &group, error);
 		if (rc == SL_OK)
@@ -106,6 +106,11 @@ static int admit_waiting(struct sl_membership *m, struct sl_error *error)
 static bool is_settled(const struct sl_membership *m)
 {
 	return m->settled || sl_group_is_forming(&m->admission->group);
+}
+
+bool sl_joining_has_newer(struct sl_membership *m)
+{
+	return sl_admission_version(m->admission) > m->update.version;
 }
 
 void sl_joining_look(struct sl_membership *m)
@@ -156,7 +161,7 @@ json_t *sl_joining_status(const struct sl_membership *m)
 	if (!sl_group_is_signed(group))
 		return json_pack("{s:b, s:s}", "ok", 0, "error", "the roster of this learner is not signed");
 	return json_pack("{s:b, s:s, s:I, s:I, s:I, s:b}", "ok", 1, "group", group->name, "version",
-			 (json_int_t)m->admission->begun, "members", (json_int_t)group->roster.size, "start",
+			 (json_int_t)m->group.version, "members", (json_int_t)group->roster.size, "start",
 			 (json_int_t)group->start, "settled", (int)is_settled(m));
 }
 

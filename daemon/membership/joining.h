@@ -14,6 +14,8 @@ struct sl_membership;
  * opened afterwards. TLS is open. The store is open, or NULL while the group is forming. */
 int sl_joining_open(struct sl_membership *m, struct sl_links_config *config, struct sl_error *error);
 void sl_joining_close(struct sl_membership *m);
+/* Return true if the file of a signed roster has a newer version than this learner has taken. */
+bool sl_joining_has_newer(struct sl_membership *m);
 /* Admit learners that wait and need no question, if the group may change. While the group is forming, one
  * version admits all of them, when no further one has come since the last look; afterwards each version
  * admits one. */

@@ -62,6 +62,21 @@ if unshare -rn true 2>/dev/null; then
 	has err 'no other machine can dial localhost:7401'
 fi
 
+# A command changes the roster while a learner starts, which has read it and does not answer yet: it takes the change by itself.
+cat >late.sh <<'EOF'
+ip link set lo up || exit 77
+"$1" group create x --learner a --address 10.9.9.2:7400 --folder gz --set listen=10.9.9.2:7400 >invitation
+"$2" --config gz/starlingd.yaml >late.log 2>&1 &
+trap 'kill -KILL $!' EXIT
+until grep -q '"no_address"' late.log; do sleep 0.1; done
+"$1" group set rounds 7 --folder gz && ip addr add 10.9.9.2/32 dev lo || exit 1
+until grep -q '"forming".*listening on' late.log; do sleep 0.1; done
+until grep -q 'restarts by itself, with version 2 of' late.log; do sleep 0.1; done
+EOF
+if unshare -rn true 2>/dev/null; then
+	unshare -rn sh late.sh "$program" "$starlingd" >out 2>err || fail "late: $(cat out err late.log)"
+fi
+
 # A learner that does not answer has the name of its folder.
 kill -STOP "$pid"
 ends 1 status ga
