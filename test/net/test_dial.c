@@ -123,7 +123,8 @@ static struct pair *offer_both(void)
 	pair_want(pair, 0, true);
 	pair_await(pair, WAIT_MS, both_offered);
 	assert_int_equal(pair->ends[0].ups + pair->ends[1].ups, 0);
-	/* an end that is turned away does not dial again while a slow machine is on its way to the next step */
+	/* an end that is turned away does not dial again while a slow machine is on its way to the next step
+	 */
 	pair->net->timing.retry_least = pair->net->timing.retry_most = WAIT_MS;
 	return pair;
 }
