@@ -35,13 +35,12 @@ ARROWS = {
 	'tools/explore': 'tools/host',
 	'tools/sim': 'tools/host tools/lib',
 	'tools/runner': 'tools/host tools/lib common/setup',
-	'tools/estimate': 'tools/lib tools/topology common/compute common/wire',
 	'tools/launch': 'tools/lib tools/topology common/report daemon/store daemon/net',
 	'tools/libstarling': '',  # for applications: nothing of the learner, whose protocol it implements a second time
 	'tools/libstarlingcore': 'tools/host common/wire',
 	'tools/example': 'tools/libstarlingcore',  # by its installed header
 	'tools/r': 'tools/libstarling',  # by its installed header
-	'tools/starling': 'common/dp tools/launch tools/runner tools/estimate daemon/membership',
+	'tools/starling': 'common/dp tools/launch tools/runner daemon/membership',
 	'tools/dev': 'tools/starling tools/sim tools/explore daemon/learner',
 }
 

@@ -60,6 +60,19 @@ def guard(program: str, act: Callable[[], int]) -> int:
         return FAILED
 
 
+def document(value: Any, digits: int, line: str = "\n") -> str:
+    """Return a value as JSON, as commands in C print it: reals with at most so many digits."""
+    if isinstance(value, float):
+        text, _, exponent = f"{value:.{digits}g}".partition("e")
+        return f"{text}e{int(exponent)}" if exponent else text if "." in text else f"{text}.0"
+    if not isinstance(value, (dict, list)) or not value:
+        return json.dumps(value)
+    within = f"{line}  "
+    if isinstance(value, dict):
+        return "{" + ",".join(f"{within}{json.dumps(key)}: {document(one, digits, within)}" for key, one in value.items()) + f"{line}}}"
+    return "[" + ",".join(within + document(one, digits, within) for one in value) + f"{line}]"
+
+
 def view(arguments: list[str], lines: Callable[[Any], Iterable[str]]) -> int:
     """Run this command with --json, and print the lines that are made of its document; return the exit status."""
     def act() -> int:

@@ -1,0 +1,74 @@
+"""The command `starling estimate`; see starling-estimate(1). Its command line is read in tools/starling/estimate.c, which hands over the
+numbers, and the figures of the graph or the name of a family, as JSON."""
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable
+
+from starling_timeline.command import CommandError, document, guard
+from starling_timeline.words import WIDTH_USUAL, fill, width_of
+from starling_topology.costs import Round
+from starling_topology.families import BOUND, ESTIMATE, EXACT, Figures, figures
+
+COLUMNS = ("exchanges", "MB each", "MB most", "MB all", "MB memory")
+CERTAINTY = {EXACT: "", BOUND: "<=", ESTIMATE: "~"}
+CERTAIN = {"metropolis": "mu_is", "exact": "deg_r_is", "forest": "depth_is"}
+DIGITS = 15  # of a number
+
+
+def _filled(*lines: str) -> Iterable[str]:
+    return fill(lines, width_of(sys.stdout) or WIDTH_USUAL)
+
+
+def _amount(value: float) -> str:
+    """Return about four digits."""
+    return f"{value:.1e}" if value >= 1e8 else f"{value:.{0 if value >= 100 else 1 if value >= 10 else 2 if value >= 1 else 4}f}"
+
+
+def _cost(cost: dict, graph: dict) -> str:
+    exchanges = f"{CERTAINTY[graph[CERTAIN[cost['engine']]]]}{cost['exchanges']}"
+    each, most, all_learners, memory = (_amount(cost[name] / 1e6) for name in ("bytes_mean", "bytes_most", "bytes_all", "memory_bytes"))
+    return f"  {cost['engine']:<10}  {cost['sharing']:<8}{exchanges:>11}{each:>10}{most:>10}{all_learners:>11}{memory:>11}"
+
+
+def _lines(estimate: dict) -> Iterable[str]:
+    g = estimate["graph"]
+    mu = f"1-{1 - g['mu']:.2g}" if g["mu"] > 0.999999 else f"{g['mu']:.6f}"
+    yield from _filled(
+        f"{g['learners']:,} learners, {int(g['edges']):,} edges, {g['degree_mean']:.3g} neighbours, {g['degree_max']:.3g} at most",
+        f"mu {CERTAINTY[g['mu_is']]}{mu}, deg r {CERTAINTY[g['deg_r_is']]}{g['deg_r']}, depth of the trees "
+        f"{CERTAINTY[g['depth_is']]}{g['depth']}",
+        f"trees of the forest: {g['trees']}; the busiest learner sends {g['forest_vectors']:.3g} vectors, at least {g['forest_bound']:.3g}",
+        f"models of {estimate['n']:,} floats, p = {estimate['p']}; {_amount(estimate['flood_bytes'] / g['learners'] / 1e6)} MB each are signed "
+        "records")
+    yield "  engine      sharing  " + "".join(f"{name:>{width}}" for width, name in zip((10, 10, 10, 11, 11), COLUMNS))
+    yield from (_cost(cost, g) for cost in estimate["costs"])
+    yield from _filled(*estimate["notes"])
+    yield f"mixing: auto takes {estimate['auto']}"
+    usual = next(cost for cost in estimate["costs"] if (cost["engine"], cost["sharing"]) == (estimate["auto"], "seeded"))
+    yield from _filled(f"with the defaults (sharing: seeded, mixing: auto), the busiest learner sends {_amount(usual['bytes_most'] / 1e6)} MB "
+                       f"in a round of {usual['exchanges']} exchange{'' if usual['exchanges'] == 1 else 's'}")
+
+
+def _planned(request: dict) -> dict:
+    """Return the estimate that is asked for."""
+    if "graph" in request:
+        return Round(Figures(**request["graph"]), request["floats"], request["p"]).document()
+    topology = request["topology"]
+    try:
+        of = figures(topology.partition(":")[0], request["parameter"], request["learners"])
+    except CommandError as wrong:
+        raise CommandError(f"{topology}: {wrong}") from None
+    return Round(of, request["floats"], request["p"]).document()
+
+
+def main(arguments: list[str]) -> int:
+    """Run the command and return its exit status."""
+    request = json.loads(arguments[0])
+
+    def act() -> int:
+        planned = _planned(request)
+        print(document(planned, DIGITS) if request["json"] else "\n".join(_lines(planned)), flush=True)
+        return 0
+    return guard(sys.argv[0], act)
