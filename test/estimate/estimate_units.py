@@ -1,9 +1,11 @@
 """The parts of `starling estimate`: the formulas of families against the graphs themselves (what is exact is equal, a bound holds, an estimate
-is near), how costs grow, and what the learners have in C against costs.py. estimate_units.py STARLING PRINT_COSTS"""
+is near), how costs grow, what a step of `topology analyze` costs, and what the learners have in C against costs.py. estimate_units.py STARLING PRINT_COSTS"""
 import json
+import os
 import random
 import subprocess
 import sys
+import tempfile
 import unittest
 from math import inf
 from pathlib import Path
@@ -13,7 +15,7 @@ for room in ('tools/topology', 'tools/timeline'):
 from starling_timeline.command import CommandError, document  # noqa: E402
 from starling_topology import costs, families  # noqa: E402
 from starling_topology.costs import CHUNK, ENGINES, SHARINGS, Costs, Round, vector_bytes  # noqa: E402
-from starling_topology.families import BOUND, EXACT, figures  # noqa: E402
+from starling_topology.families import BOUND, EXACT, Figures, figures  # noqa: E402
 
 STARLING, PRINT_COSTS = sys.argv.pop(1), sys.argv.pop(1)
 P31 = 2147483647
@@ -157,13 +159,58 @@ class Printed(unittest.TestCase):
 		self.assertEqual(document(3.99643168187452, 12), '3.99643168187')
 
 
+# ---- steps of a schedule ----
+
+def analyze(topology, n, p, floats, *options, **changes):
+	done = subprocess.run([STARLING, 'topology', 'analyze', topology, '-n', str(n), '--modulus', str(p), '--floats', str(floats), '--json', *options],
+		stdout=subprocess.PIPE, check=True, env={**os.environ, **changes})
+	return json.loads(done.stdout)
+
+
+def analyzed(*asked):
+	"""Return the first step as `starling topology analyze` prints it."""
+	return analyze(*asked)[0]
+
+
+class AStep(unittest.TestCase):
+	"""What a learner sends in a round of the paper's p, with 100 elements of 20 bits; topology.sh has other figures."""
+
+	def test_bytes(self):
+		"""By the default engine, exact: a share and deg r = 2 states for each element, to every neighbour."""
+		self.assertEqual(analyzed('star', 100, 1020431, 99)['bytes'], {'mean': 1.98 * 750, 'max': 99 * 750})
+		self.assertEqual(analyzed('star', 100, 1020431, 99, '--seeded')['bytes']['max'], 99 * (32 + 250 * 2))
+
+	def test_bytes_of_the_fallback(self):
+		"""Where p is too small for exact, the default engine falls back on metropolis, with states of 8 bytes."""
+		step = analyzed('star', 100, 97, 99)
+		self.assertIsNone(step['exact'])
+		self.assertEqual(step['bytes']['max'], 99 * (88 + 88 + 100 * 8 * (step['k'] - 1)))
+		self.assertTrue(step['metropolis'])
+
+	def test_bytes_by_forest(self):
+		"""Where neither can run: a share for each neighbour, two vectors down the only tree, and the deposit."""
+		step = analyzed('line', 600, 599, 99, '--tolerance', '0')
+		self.assertEqual((step['exact'], step['metropolis'], step['forest_vectors']['trees']), (None, False, 1))
+		self.assertEqual(step['bytes'], {'mean': (1198 + 1798) * 125 / 600, 'max': (2 + 3) * 125})
+
+	def test_the_field(self):
+		"""Where p leaves metropolis no room."""
+		note = analyzed('line', 400, P31, 99, '--no-exact', '--tolerance', '0')['note']
+		bits = int(note.rpartition(' ')[2])
+		self.assertIn('metropolis cannot run: p has 31 bits, and rounding leaves room for', note)
+		self.assertTrue(20 < bits < 31)
+
+
 # ---- families ----
 
 def look_at(topology, n):
-	"""Return the figures of the graph itself."""
-	done = subprocess.run([STARLING, 'topology', 'analyze', topology, '-n', str(n), '--seed', '7', '--steps', '1', '--modulus', str(P31), '--floats',
-		'999999', '--tolerance', '0', '--json'], stdout=subprocess.PIPE, check=True)
-	return json.loads(done.stdout)[0]
+	"""Return the figures of the graph itself, as C hands them to a python3 that only shows them; None: it is not connected."""
+	with tempfile.TemporaryDirectory() as folder:
+		shows = Path(folder, 'python3')
+		shows.write_text('#!/bin/sh\nexec cat\n')
+		shows.chmod(0o755)
+		step, = analyze(topology, n, P31, 999999, '--seed', '7', '--steps', '1', '--tolerance', '0', PATH=f'{folder}:{os.environ["PATH"]}')['steps']
+	return Figures(**step['graph']) if step['components'] == 1 else None
 
 
 class Formulas(unittest.TestCase):
@@ -183,17 +230,16 @@ class Formulas(unittest.TestCase):
 		with self.subTest(topology=topology, n=n):
 			name, _, parameter = topology.partition(':')
 			formula, real = figures(name, float(parameter or 0), n), look_at(topology, n)
-			self.assertTrue(real['connected'])
-			self.mu(formula, real['mu'])
-			self.whole(formula.deg_r_is, formula.deg_r, real['exact'], 0)
-			self.whole(formula.depth_is, formula.depth, real['forest'] / 2, max(2, 0.8 * real['forest'] / 2))
-			degree = real['degree']
+			self.assertIsNotNone(real)
+			self.mu(formula, real.mu)
+			self.whole(formula.deg_r_is, formula.deg_r, real.deg_r, 0)
+			self.whole(formula.depth_is, formula.depth, real.depth, max(2, 0.8 * real.depth))
 			if name == 'geometric':
-				self.assertLess(abs(formula.degree_mean - degree['mean']), 0.15 * degree['mean'])
+				self.assertLess(abs(formula.degree_mean - real.degree_mean), 0.15 * real.degree_mean)
 				return
-			self.assertAlmostEqual(formula.edges, real['edges'], delta=1e-6)
-			self.assertAlmostEqual(formula.degree_mean, degree['mean'], delta=1e-9)
-			self.assertEqual(formula.degree_max, degree['max'])
+			self.assertAlmostEqual(formula.edges, real.edges, delta=1e-6)
+			self.assertAlmostEqual(formula.degree_mean, real.degree_mean, delta=1e-9)
+			self.assertEqual(formula.degree_max, real.degree_max)
 
 	def test_families_of_all_sizes(self):
 		for name in 'complete', 'ring', 'line', 'star':
@@ -222,14 +268,13 @@ class Formulas(unittest.TestCase):
 		"""The formulas give the trees of the real forest, and the edges of the busiest learner in them."""
 		for name in 'complete', 'ring', 'line', 'star':
 			for n in range(3, 12):
-				formula, real = figures(name, 0, n), look_at(name, n)['forest_vectors']
-				self.assertEqual(formula.trees, real['trees'])
-				load = round(real['max'] * real['trees'])
-				self.assertTrue(formula.load == load or (name == 'ring' and formula.load >= load), (name, n))
-				self.assertLess(abs(formula.bound - real['bound']), 0.01 * real['bound'])
+				formula, real = figures(name, 0, n), look_at(name, n)
+				self.assertEqual(formula.trees, real.trees)
+				self.assertTrue(formula.load == real.load or (name == 'ring' and formula.load >= real.load), (name, n))
+				self.assertLess(abs(formula.bound - real.bound), 0.01 * real.bound)
 
 	def test_what_has_no_figures(self):
-		self.assertFalse(look_at('geometric:0.01', 30)['connected'])
+		self.assertIsNone(look_at('geometric:0.01', 30))
 		for radius in 0.01, 0.1899:
 			with self.assertRaisesRegex(CommandError, 'at least 0.18997 is needed'):
 				figures('geometric', radius, 30)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "tools/lib/command.h"
@@ -49,6 +50,18 @@ static void name_program(void)
 	ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
 	self[length > 0 ? length : 0] = '\0';
 	setenv("STARLING_PROGRAM", length > 0 ? self : "starling", 1);
+}
+
+FILE *sl_python_input(void)
+{
+	int fd = memfd_create("input", MFD_CLOEXEC);
+	return fd >= 0 ? fdopen(fd, "w") : NULL;
+}
+
+bool sl_python_reads(FILE *input)
+{
+	return input != NULL && fflush(input) == 0 && !ferror(input) &&
+	       lseek(fileno(input), 0, SEEK_SET) == 0 && dup2(fileno(input), STDIN_FILENO) == STDIN_FILENO;
 }
 
 int sl_python_run(const char *module, int argc, char **argv)

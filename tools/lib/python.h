@@ -1,11 +1,19 @@
 /* python.h - programs of Starling that are written in Python. */
 #pragma once
 
+#include <stdbool.h>
+#include <stdio.h>
+
 #define SL_PYTHON_NOT_STARTED "python3 cannot be started: %s (Debian: apt-get install python3)"
 
 /* Return the command that runs main(arguments) of a module with python3, ended by NULL, to be freed. argv[0]
  * is the name that its errors begin with. */
 char **sl_python_command(const char *module, int argc, char **argv);
+/* Return a file in memory, to be filled with what the module reads on standard input; NULL, and errno, if
+ * there is none. */
+FILE *sl_python_input(void);
+/* Make it the standard input. Return false if it is NULL or could not be filled. */
+bool sl_python_reads(FILE *input);
 /* Run main(arguments) of a module with python3; argv[0] is the name of the command. Returns only if python3
  * cannot be started. The module finds this program by STARLING_PROGRAM. */
 int sl_python_run(const char *module, int argc, char **argv);

@@ -2,6 +2,8 @@
  * shared options, exit status. */
 #pragma once
 
+#include <jansson.h>
+
 #include "tools/lib/option.h"
 #include "tools/topology/topology.h"
 
@@ -22,8 +24,10 @@ extern const struct sl_option sl_topology_source[];
 	.argument = offsetof(struct sl_topology_request, text), .filter = sl_topology_families
 char *sl_topology_families(int key, const char *text, void *input);
 
-/* Return the exit status; after an error, print one line on standard error. */
-int sl_topology_status(int rc, const struct sl_error *error);
+/* Run the rest of a command in Python, with `request` on standard input: main(argv of the module). */
+int sl_topology_python(const char *module, int argc, const char **argv, json_t *request);
+/* Print an error of the command in one line. Return the exit status. */
+int sl_topology_failed(const char *command, const struct sl_error *error);
 
 /* Parameters of the autoencoder that is trained by default: 28 x 28 to 32 units and back. */
 #define SL_FLOATS_USUAL 50992u

@@ -1,8 +1,6 @@
 /* `starling topology audit`: its command line. The report is Python: starling_topology/audit.py. */
 #include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "tools/lib/python.h"
 #include "tools/starling/topology.h"
@@ -46,13 +44,10 @@ static const struct sl_option own[] = {
 static const struct sl_usage usage = {SL_TOPOLOGY_USAGE("NAME[:PARAMETER]|FILE"), .options = own,
 				      .check = check, .doc = SL_HELP_TOPOLOGY_AUDIT};
 
-/* Make the schedule the standard input of the program that follows this one. */
 static int hand_over(const struct sl_schedule *schedule, struct sl_error *error)
 {
-	int fd = memfd_create("schedule", 0);
-	FILE *out = fd >= 0 ? fdopen(fd, "w") : NULL;
-	if (out != NULL && sl_schedule_write(schedule, out) == SL_OK && lseek(fd, 0, SEEK_SET) == 0 &&
-	    dup2(fd, STDIN_FILENO) == STDIN_FILENO)
+	FILE *input = sl_python_input();
+	if (input != NULL && sl_schedule_write(schedule, input) == SL_OK && sl_python_reads(input))
 		return SL_OK;
 	return sl_err_set(error, SL_ERR_FULL, "no memory for the schedule: %s", strerror(errno));
 }
@@ -77,5 +72,5 @@ int sl_topology_audit(int argc, char **argv)
 	if (rc == SL_OK)
 		rc = hand_over(&schedule, &error);
 	sl_schedule_close(&schedule);
-	return rc == SL_OK ? report(argv[0], &o) : sl_topology_status(rc, &error);
+	return rc == SL_OK ? report(argv[0], &o) : sl_topology_failed("starling topology", &error);
 }

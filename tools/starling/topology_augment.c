@@ -122,5 +122,5 @@ int sl_topology_augment(int argc, char **argv)
 	struct sl_topology_options o = {.request.seed = 1, .tolerance = 1};
 	struct sl_error error = {0};
 	sl_option_parse(&usage, argc, argv, &o);
-	return sl_topology_status(run(&o, &error), &error);
+	return run(&o, &error) == SL_OK ? 0 : sl_topology_failed("starling topology", &error);
 }

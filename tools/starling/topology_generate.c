@@ -30,7 +30,7 @@ int sl_topology_generate(int argc, char **argv)
 	if (rc == SL_OK)
 		rc = sl_topology_schedule(&request, &schedule, &error);
 	if (rc != SL_OK)
-		return sl_topology_status(rc, &error);
+		return sl_topology_failed("starling topology", &error);
 	printf("# %s, seed %llu\n", request.text, (unsigned long long)request.seed);
 	sl_schedule_write(&schedule, stdout);
 	sl_schedule_close(&schedule);

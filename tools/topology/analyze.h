@@ -1,13 +1,10 @@
-/* analyze.h - the report of `starling topology analyze`. */
+/* analyze.h - the analysis of the steps of a schedule, as JSON. */
 #pragma once
+
+#include <jansson.h>
 
 #include "tools/topology/figures.h"
 
-struct sl_analyze_request {
-	struct sl_figures_request figures;
-	uint32_t tolerance; /* c: a step that the privacy check refuses at it is marked */
-};
-
-/* Print the analysis of every step, as a JSON array. */
-int sl_analyze_print(const struct sl_schedule *schedule, const struct sl_analyze_request *request,
-		     struct sl_error *error);
+/* Return an array with an object for each of the first `steps`, or NULL; errors name the step. */
+json_t *sl_analyze(const struct sl_schedule *schedule, uint32_t steps,
+		   const struct sl_figures_request *request, struct sl_error *error);

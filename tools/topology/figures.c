@@ -2,9 +2,7 @@
 
 #include <stdlib.h>
 
-#include "common/base/bytes.h"
 #include "common/graph/forest.h"
-#include "common/mixing/spectrum.h"
 #include "common/report/privacy_text.h"
 #include "tools/lib/schedule_graph.h"
 #include "tools/topology/ids.h"
@@ -28,40 +26,6 @@ void sl_figures_close(struct sl_figures *figures)
 	figures->memory = NULL;
 }
 
-static void set_metropolis(struct sl_figures *f)
-{
-	f->p_bits = sl_spectrum_p_bits(sl_spectrum_width_need(&f->graph, f->analysis.mu));
-	if (f->p_bits > SL_MIXING_P_BITS_MAX)
-		f->p_bits = SL_MIXING_P_BITS_MAX;
-	f->k = sl_spectrum_iterations(f->request.p, f->graph.n, f->analysis.mu);
-	f->metropolis = f->field.bits <= f->p_bits && f->k <= SL_ITERATIONS_MAX;
-}
-
-/* A share to each neighbour, deposits and other vectors of Z_p, and states of the engine. */
-static double bytes_of(const struct sl_figures *f, double links, double vectors, uint64_t states)
-{
-	size_t elements = (size_t)f->request.floats + 1;
-	double vector = (double)sl_packed_bytes(elements, f->field.bits);
-	double share = f->request.seeded ? SL_KEY_BYTES : vector;
-	return links * share + (vectors - (double)states) * vector +
-	       (double)states * (double)sl_packed_bytes(elements, sl_engine_bits(f->engine, f->field.bits));
-}
-
-static void set_cost(struct sl_figures *f)
-{
-	const struct sl_analysis *a = &f->analysis;
-	uint32_t n = f->graph.n, busiest = sl_graph_degree_max(&f->graph), links = 2 * f->graph.edges;
-	struct sl_engine_costs costs =
-		sl_analysis_costs(a, &f->graph, (uint64_t)f->request.floats + 1, f->field.bits);
-	uint64_t exchanges;
-	costs.k = f->metropolis ? f->k : SL_ITERATIONS_NONE;
-	f->engine = sl_engine_choose(SL_ENGINE_EXACT, &costs, &exchanges);
-	double most = sl_engine_vectors(f->engine, exchanges, busiest, sl_engine_forest_most(&costs));
-	double all = sl_engine_vectors(f->engine, exchanges, links, sl_engine_forest_all(n));
-	f->bytes_most = bytes_of(f, busiest, most, sl_engine_states(f->engine, exchanges, busiest));
-	f->bytes_mean = bytes_of(f, links, all, sl_engine_states(f->engine, exchanges, links)) / n;
-}
-
 int sl_figures_step(struct sl_figures *figures, uint32_t step)
 {
 	struct sl_arena arena;
@@ -69,14 +33,9 @@ int sl_figures_step(struct sl_figures *figures, uint32_t step)
 	int rc = sl_schedule_graph(figures->schedule, step, &figures->graph, &arena);
 	if (rc == SL_OK)
 		rc = sl_analysis_run(&figures->graph, &figures->request.analysis, &figures->analysis, &arena);
-	figures->k = UINT64_MAX;
-	figures->bytes_mean = figures->bytes_most = figures->forest_bound = 0;
-	figures->metropolis = false;
+	figures->forest_bound = 0;
 	if (rc != SL_OK || figures->analysis.components > 1 || figures->request.analysis.engines == 0)
 		return rc;
-	set_metropolis(figures);
-	if (figures->request.analysis.engines & SL_ENGINE_SET(SL_ENGINE_EXACT))
-		set_cost(figures);
 	return sl_forest_bound(&figures->graph, &figures->forest_bound, &arena);
 }
 

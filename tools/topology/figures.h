@@ -1,4 +1,4 @@
-/* figures.h - the analysis of a step of a schedule (common/mixing/analysis.h), and what a round on it costs.
+/* figures.h - the analysis of a step of a schedule (common/mixing/analysis.h).
  *
  * Owns the memory that it works in. Graph and analysis are those of the last step that was asked for.
  */
@@ -12,7 +12,6 @@ struct sl_figures_request {
 	struct sl_analysis_request analysis; /* its field and trees are set by sl_figures_open */
 	uint64_t p;			     /* a prime, 2 < p < 2^61 */
 	uint32_t floats;		     /* of a model */
-	bool seeded;			     /* sharing: seeded, a share is a seed */
 };
 
 struct sl_figures {
@@ -23,13 +22,7 @@ struct sl_figures {
 	size_t bytes;
 	struct sl_graph graph;
 	struct sl_analysis analysis;
-	uint64_t k;		       /* exchanges of metropolis; UINT64_MAX: not connected */
-	uint32_t p_bits;	       /* the most bits of a p with which metropolis can mix */
-	bool metropolis;	       /* it can mix: p and k are within its limits */
-	enum sl_engine engine;	       /* of `mixing: exact`, the default */
-	double forest_bound;	       /* vectors that the busiest learner sends with any trees, at least */
-	double bytes_mean, bytes_most; /* that a learner sends with `engine` in a round; 0 where that engine
-					  was not analysed */
+	double forest_bound; /* vectors that the busiest learner sends with any trees, at least */
 };
 
 /* SL_ERR_NOMEM. */

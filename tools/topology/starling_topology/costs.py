@@ -195,9 +195,8 @@ class Round:
     def __init__(self, figures: Figures, floats: int, p: int) -> None:
         self.figures, self.floats, self.p, self.bits = figures, floats, p, p.bit_length()
         self.k, self.bits_most = iterations(p, figures.learners, figures.mu), p_bits_most(figures)
-        metropolis = self.k <= K_MOST and self.bits <= self.bits_most
         trees = min(figures.trees, trees_most(floats + 1))
-        self.costs = Costs(int(self.k) if metropolis else K_MOST + 1, figures.deg_r, figures.depth, trees,
+        self.costs = Costs(K_MOST + 1 if self.too_slow() or self.too_wide() else int(self.k), figures.deg_r, figures.depth, trees,
                            math.ceil(figures.load * trees / figures.trees), int(figures.degree_max), floats + 1, self.bits)
         records = sum(records_bytes(figures.degree_mean, floats, p))
         n = figures.learners
@@ -244,12 +243,19 @@ class Round:
                 "bytes_most": f.degree_max * share + most * vector + flood + c.states(engine, c.busiest) * wider,
                 "bytes_all": n * mean, "memory_bytes": self.memory(engine)}
 
+    def too_slow(self) -> Optional[str]:
+        """Return why metropolis cannot run, if it takes too many exchanges."""
+        return f"more than {K_MOST} exchanges" if self.k > K_MOST else None
+
+    def too_wide(self) -> Optional[str]:
+        """Return why metropolis cannot run, if p leaves it no room."""
+        return f"p has {self.bits} bits, and rounding leaves room for {self.bits_most}" if self.bits > self.bits_most else None
+
     def notes(self) -> list[str]:
         """Return what is not possible, in words."""
         notes = []
         if self.costs.exchanges("metropolis") == 0:
-            notes.append("metropolis cannot run: " + (f"more than {K_MOST} exchanges" if self.k > K_MOST else
-                                                      f"p has {self.bits} bits, and rounding leaves room for {self.bits_most}"))
+            notes.append(f"metropolis cannot run: {self.too_slow() or self.too_wide()}")
         if self.costs.degree == 0:
             notes.append("exact cannot run: r(1) = 0 mod p")
         if self.figures.learners > LEARNERS_MOST:

@@ -1,8 +1,9 @@
 """The command `starling estimate`; see starling-estimate(1). Its command line is read in tools/starling/estimate.c, which hands over the
-numbers, and the figures of the graph or the name of a family, as JSON."""
+numbers, and the figures of the graph or the parameter of a family, as JSON on standard input."""
 from __future__ import annotations
 
 import json
+import signal
 import sys
 from collections.abc import Iterable
 
@@ -51,24 +52,30 @@ def _lines(estimate: dict) -> Iterable[str]:
                        f"in a round of {usual['exchanges']} exchange{'' if usual['exchanges'] == 1 else 's'}")
 
 
-def _planned(request: dict) -> dict:
-    """Return the estimate that is asked for."""
-    if "graph" in request:
-        return Round(Figures(**request["graph"]), request["floats"], request["p"]).document()
-    topology = request["topology"]
-    try:
-        of = figures(topology.partition(":")[0], request["parameter"], request["learners"])
-    except CommandError as wrong:
-        raise CommandError(f"{topology}: {wrong}") from None
-    return Round(of, request["floats"], request["p"]).document()
+def _figures(topology: str, request: dict) -> Figures:
+    """Return the figures of the graph that is asked for."""
+    learners, p = request["learners"], request["p"]
+    if p <= learners:
+        raise CommandError(f"p = {p}: must be above the number of learners, {learners}")
+    if "family" in request:
+        try:
+            return figures(topology.partition(":")[0], request["family"], learners)
+        except CommandError as wrong:
+            raise CommandError(f"{topology}: {wrong}") from None
+    step = request["steps"][0]
+    if step["components"] > 1:
+        raise CommandError(f"{topology}: its first step is not connected; analyze it with starling topology analyze")
+    return Figures(**step["graph"])
 
 
 def main(arguments: list[str]) -> int:
-    """Run the command and return its exit status."""
-    request = json.loads(arguments[0])
+    """Run the command and return its exit status. Its argument is the topology."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    sys.stderr.reconfigure(errors="surrogateescape")  # the topology is quoted as it was given
 
     def act() -> int:
-        planned = _planned(request)
+        request = json.load(sys.stdin)
+        planned = Round(_figures(arguments[0], request), request["floats"], request["p"]).document()
         print(document(planned, DIGITS) if request["json"] else "\n".join(_lines(planned)), flush=True)
         return 0
     return guard(sys.argv[0], act)
