@@ -49,7 +49,7 @@ static int hand_over(const struct sl_schedule *schedule, struct sl_error *error)
 	FILE *input = sl_python_input();
 	if (input != NULL && sl_schedule_write(schedule, input) == SL_OK && sl_python_reads(input))
 		return SL_OK;
-	return sl_err_set(error, SL_ERR_FULL, "no memory for the schedule: %s", strerror(errno));
+	return sl_err_set(error, SL_ERR_FULL, SL_TOPOLOGY_NO_MEMORY, strerror(errno));
 }
 
 static int report(const char *name, const struct options *o)

@@ -1,14 +1,12 @@
-/* `starling topology augment`. */
+/* `starling topology augment`: its command line, and the links that are missing. What it writes is Python:
+ * starling_topology/augment.py. */
 #include <errno.h>
-#include <jansson.h>
 #include <string.h>
 
+#include "tools/lib/python.h"
 #include "tools/starling/topology.h"
 #include "tools/topology/augment.h"
 #include "tools/lib/help_texts.h"
-
-#define STEPS_SAID 12u /* steps with new links that are printed; JSON has them all */
-#define LINKS_SAID 8u  /* links of a step that are printed */
 
 static const struct sl_option own[] = {
 	{"tolerance", 0, "C", "how many learners may collude (1)",
@@ -30,89 +28,19 @@ static void check_output(struct argp_state *state, const void *options)
 static const struct sl_usage usage = {SL_TOPOLOGY_USAGE("NAME[:PARAMETER]|FILE"), .options = own,
 				      .check = check_output, .doc = SL_HELP_TOPOLOGY_AUGMENT};
 
-/* ---- the added links ---- */
-
-static void say_step(const struct sl_schedule *added, uint32_t step)
+/* Hand over the schedule, and the schedule of what it lacks. */
+static int hand_over(const struct sl_topology_options *o, struct sl_error *error)
 {
-	size_t count = sl_schedule_count(added, step), said = count > LINKS_SAID ? LINKS_SAID : count;
-	const struct sl_edge *edges = sl_schedule_edges(added, step);
-	fprintf(stderr, "step %u: added", step + 1);
-	for (size_t i = 0; i < said; i++)
-		fprintf(stderr, " %u-%u", edges[i].a + 1, edges[i].b + 1);
-	if (count > said)
-		fprintf(stderr, " ... and %zu more", count - said);
-	fputc('\n', stderr);
-}
-
-static void say(const struct sl_schedule *added, uint32_t tolerance)
-{
-	uint32_t steps = 0;
-	for (uint32_t s = 0; s < added->steps; s++)
-		if (sl_schedule_count(added, s) > 0 && ++steps <= STEPS_SAID)
-			say_step(added, s);
-	if (steps > STEPS_SAID)
-		fprintf(stderr, "... and in %u more steps\n", steps - STEPS_SAID);
-	size_t links = added->start[added->steps];
-	if (links == 0)
-		fprintf(stderr, "no links added: every step already tolerates c = %u\n", tolerance);
-	else
-		fprintf(stderr, "%zu link%s added in %u of %u steps; every step now tolerates c = %u\n",
-			links, links == 1 ? "" : "s", steps, added->steps, tolerance);
-}
-
-static json_t *links_json(const struct sl_schedule *added, uint32_t step)
-{
-	json_t *links = json_array();
-	const struct sl_edge *edges = sl_schedule_edges(added, step);
-	for (size_t i = 0; i < sl_schedule_count(added, step); i++)
-		json_array_append_new(
-			links, json_pack("[I, I]", (json_int_t)edges[i].a + 1, (json_int_t)edges[i].b + 1));
-	return links;
-}
-
-static void print_json(const struct sl_schedule *added, uint32_t tolerance)
-{
-	json_t *steps = json_array();
-	for (uint32_t s = 0; s < added->steps; s++)
-		json_array_append_new(steps, json_pack("{s:I, s:o}", "step", (json_int_t)s + 1, "added",
-						       links_json(added, s)));
-	json_t *all = json_pack("{s:I, s:I, s:I, s:o}", "learners", (json_int_t)added->learners, "tolerance",
-				(json_int_t)tolerance, "added", (json_int_t)added->start[added->steps],
-				"steps", steps);
-	sl_command_print_json(all, JSON_INDENT(2));
-}
-
-/* ---- the schedule ---- */
-
-static int write_schedule(const struct sl_topology_options *o, const struct sl_schedule *schedule,
-			  struct sl_error *error)
-{
-	FILE *out = o->output != NULL ? fopen(o->output, "we") : stdout;
-	if (out == NULL)
-		return sl_err_set(error, SL_ERR_IO, "%s: %s", o->output, strerror(errno));
-	fprintf(out, "# augmented for c = %u\n", o->tolerance);
-	bool lost = sl_schedule_write(schedule, out) != SL_OK;
-	if (o->output == NULL || (fclose(out) == 0 && !lost)) /* main finds an error of standard output */
-		return SL_OK;
-	return sl_err_set(error, SL_ERR_FULL, "%s: cannot be written: %s", o->output, strerror(errno));
-}
-
-static int run(const struct sl_topology_options *o, struct sl_error *error)
-{
-	struct sl_schedule schedule, augmented, added;
+	struct sl_schedule schedule, added;
 	int rc = sl_topology_schedule(&o->request, &schedule, error);
 	if (rc != SL_OK)
 		return rc;
-	rc = sl_augment_schedule(&schedule, o->tolerance, &augmented, &added, error);
+	rc = sl_augment_schedule(&schedule, o->tolerance, &added, error);
+	FILE *input = rc == SL_OK ? sl_python_input() : NULL;
+	if (rc == SL_OK && (input == NULL || sl_schedule_write(&schedule, input) != SL_OK ||
+			    sl_schedule_write(&added, input) != SL_OK || !sl_python_reads(input)))
+		rc = sl_err_set(error, SL_ERR_FULL, SL_TOPOLOGY_NO_MEMORY, strerror(errno));
 	sl_schedule_close(&schedule);
-	if (rc != SL_OK)
-		return rc;
-	rc = write_schedule(o, &augmented, error);
-	if (rc == SL_OK && o->json)
-		print_json(&added, o->tolerance);
-	else if (rc == SL_OK)
-		say(&added, o->tolerance);
-	sl_schedule_close(&augmented);
 	sl_schedule_close(&added);
 	return rc;
 }
@@ -122,5 +50,10 @@ int sl_topology_augment(int argc, char **argv)
 	struct sl_topology_options o = {.request.seed = 1, .tolerance = 1};
 	struct sl_error error = {0};
 	sl_option_parse(&usage, argc, argv, &o);
-	return run(&o, &error) == SL_OK ? 0 : sl_topology_failed("starling topology", &error);
+	char tolerance[16];
+	const char *words[] = {argv[0], tolerance, o.json ? "1" : "0", o.output};
+	snprintf(tolerance, sizeof tolerance, "%u", o.tolerance);
+	return hand_over(&o, &error) == SL_OK
+		       ? sl_python_run("starling_topology.augment", o.output != NULL ? 4 : 3, (char **)words)
+		       : sl_topology_failed("starling topology", &error);
 }

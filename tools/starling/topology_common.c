@@ -72,6 +72,6 @@ int sl_topology_python(const char *module, int argc, const char **argv, json_t *
 	json_decref(request);
 	if (given)
 		return sl_python_run(module, argc, (char **)argv);
-	fprintf(stderr, "%s: no memory for the graph: %s\n", argv[0], strerror(errno));
+	fprintf(stderr, "%s: " SL_TOPOLOGY_NO_MEMORY "\n", argv[0], strerror(errno));
 	return SL_EXIT_FAILED;
 }
