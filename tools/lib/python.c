@@ -74,3 +74,14 @@ int sl_python_run(const char *module, int argc, char **argv)
 	free(command);
 	return SL_EXIT_FAILED;
 }
+
+int sl_python_run_on(const char *module, int argc, const char **argv, json_t *document)
+{
+	FILE *input = sl_python_input();
+	bool given = input != NULL && json_dumpf(document, input, 0) == 0 && sl_python_reads(input);
+	json_decref(document);
+	if (given)
+		return sl_python_run(module, argc, (char **)argv);
+	fprintf(stderr, "%s: no memory for what python3 reads: %s\n", argv[0], strerror(errno));
+	return SL_EXIT_FAILED;
+}

@@ -1,6 +1,7 @@
 /* python.h - programs of Starling that are written in Python. */
 #pragma once
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -17,3 +18,5 @@ bool sl_python_reads(FILE *input);
 /* Run main(arguments) of a module with python3; argv[0] is the name of the command. Returns only if python3
  * cannot be started. The module finds this program by STARLING_PROGRAM. */
 int sl_python_run(const char *module, int argc, char **argv);
+/* The same, with `document` on standard input, which it consumes. */
+int sl_python_run_on(const char *module, int argc, const char **argv, json_t *document);

@@ -1,4 +1,5 @@
-/* `starling dp plan`: the noise that a budget of epsilon and delta needs, or the epsilon of a noise. */
+/* `starling dp plan`: the noise that a budget of epsilon and delta needs, or the epsilon of a noise. What
+ * that does to a mean is Python: starling_timeline/dp_plan.py. */
 #include <jansson.h>
 #include <math.h>
 #include <string.h>
@@ -9,12 +10,6 @@
 #include "tools/lib/python.h"
 #include "tools/starling/topology.h"
 #include "tools/lib/help_texts.h"
-
-/* Noise in clips. Rounds of a training average it; a single release does not. */
-#define POOR 2.0
-#define USELESS 10.0
-#define SINGLE 0.1
-#define EPSILON_LARGE 10.0
 
 struct options {
 	double epsilon, noise, delta, clip; /* epsilon or noise is 0: to be found */
@@ -29,9 +24,6 @@ struct plan {
 	double q;			  /* Poisson sampling; 1: none */
 	double noise, epsilon, unsampled; /* epsilon if the sampling were not at random */
 	struct sl_dp_scale scale;
-	double of_mean; /* length of the noise of the mean, in clips */
-	double local;	/* the same if each learner added the noise for itself */
-	uint32_t bits;
 };
 
 static void take_unit(struct argp_state *state, const char *text, void *options)
@@ -105,28 +97,17 @@ static struct sl_dp_terms terms_of(const struct options *o, double noise)
 				    .colluding = o->tolerance};
 }
 
-/* Return the bits of an element: of a sum with room for its noise. */
-static uint32_t bits_of(const struct options *o, const struct sl_dp_scale *scale)
-{
-	return (uint32_t)ceil(log2(2 * o->learners * (double)(scale->most + scale->room) + 2));
-}
-
 /* Fill in what noise multiplier `noise` leads to. */
 static void evaluate(const struct options *o, double noise, struct plan *plan)
 {
 	const struct sl_dp_terms terms = terms_of(o, noise);
 	struct sl_dp_target target = {.delta = o->delta, .sampled = 1, .rounds = o->rounds};
-	const struct sl_dp_scale *scale = &plan->scale;
 	plan->noise = noise;
 	plan->unsampled = plan->epsilon = sl_dp_scale_epsilon(&terms, &target);
 	if (sl_dp_scale_choose(&terms, &plan->scale) != SL_OK)
 		return;
 	target.sampled = plan->q;
 	plan->epsilon = plan->q < 1 ? sl_dp_scale_epsilon(&terms, &target) : plan->unsampled;
-	double count = o->unit == SL_DP_LEARNER ? o->learners : (double)o->batch;
-	plan->of_mean = scale->sigma_total * sqrt(terms.dimension) / scale->norm / count;
-	plan->local = plan->of_mean * sqrt(o->learners - o->tolerance);
-	plan->bits = bits_of(o, scale);
 }
 
 /* Find the least noise that keeps epsilon. SL_ERR_RANGE if there is none. */
@@ -175,31 +156,25 @@ static int answer_all(const struct options *o, struct plan plans[static 2], size
 			  o->noise, o->delta, (unsigned long long)o->rounds);
 }
 
-/* ---- what is printed ---- */
+/* ---- what is handed over ---- */
 
-static const char *verdict(const struct options *o, const struct plan *plan)
+/* Return a coordinate of a contribution with its noise, at most. */
+static double widest(const struct sl_dp_scale *scale)
 {
-	double single = o->rounds == 1 ? SINGLE : 1;
-	return plan->bits > SL_P_BITS_MAX	  ? "impossible"
-	       : plan->of_mean > USELESS * single ? "useless"
-	       : plan->epsilon > EPSILON_LARGE	  ? "little is hidden"
-	       : plan->of_mean > POOR * single	  ? "poor"
-						  : "usable";
+	return (double)(scale->most + scale->room);
 }
 
-/* Return a range that takes fewer bits, as {records, bits}; null: none does. No coordinate is larger than the
- * records of a learner in a round. */
+/* Return a range that may take fewer bits, or null. No coordinate is larger than the records of a learner in
+ * a round. */
 static json_t *range_json(const struct options *o, const struct plan *plan)
 {
 	double records = ceil(2 * (double)o->batch / o->learners);
 	struct sl_dp_terms terms = terms_of(o, plan->noise);
 	struct sl_dp_scale scale;
 	terms.range = records * o->clip;
-	bool fewer = o->unit == SL_DP_RECORD && sl_dp_scale_choose(&terms, &scale) == SL_OK &&
-		     bits_of(o, &scale) < plan->bits;
-	return fewer ? json_pack("{s:I, s:i}", "records", (json_int_t)records, "bits",
-				 (int)bits_of(o, &scale))
-		     : json_null();
+	return o->unit == SL_DP_RECORD && sl_dp_scale_choose(&terms, &scale) == SL_OK
+		       ? json_pack("{s:I, s:f}", "records", (json_int_t)records, "widest", widest(&scale))
+		       : json_null();
 }
 
 /* Return a number, or null: no bound. */
@@ -208,29 +183,28 @@ static json_t *real_json(double value)
 	return isfinite(value) ? json_real(value) : json_null();
 }
 
-static json_t *plan_json(const struct options *o, const struct plan *plan)
-{
-	return json_pack("{s:f, s:f, s:o, s:o, s:f, s:f, s:f, s:f, s:f, s:f, s:i, s:s}", "q", plan->q,
-			 "noise", plan->noise, "epsilon", real_json(plan->epsilon), "epsilon_unsampled",
-			 real_json(plan->unsampled), "granularity",
-			 plan->scale.norm / sqrt((double)o->parameters), "step", ldexp(1, plan->scale.step),
-			 "sensitivity_steps", plan->scale.sensitivity, "sigma_steps", plan->scale.sigma,
-			 "noise_of_mean", plan->of_mean * o->clip, "local_noise_of_mean",
-			 plan->local * o->clip, "bits", (int)plan->bits, "verdict", verdict(o, plan));
-}
-
-static void show_json(const struct options *o, const struct plan *plans, size_t count)
+static json_t *plans_json(const struct plan *plans, size_t count)
 {
 	json_t *list = json_array();
-	for (size_t i = 0; i < count; i++)
-		json_array_append_new(list, plan_json(o, &plans[i]));
-	json_t *all = json_pack(
-		"{s:i, s:s, s:f, s:f, s:I, s:I, s:I, s:i, s:i, s:I, s:o, s:o}", "version", 1, "unit",
-		o->unit == SL_DP_LEARNER ? "learner" : "record", "delta", o->delta, "clip", o->clip, "rounds",
-		(json_int_t)o->rounds, "records", (json_int_t)o->records, "batch", (json_int_t)o->batch,
-		"learners", (int)o->learners, "tolerance", (int)o->tolerance, "parameters",
-		(json_int_t)o->parameters, "plans", list, "fewer_bits", range_json(o, &plans[count - 1]));
-	sl_command_print_json(all, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
+	for (const struct plan *p = plans; p < plans + count; p++)
+		json_array_append_new(list,
+				      json_pack("{s:f, s:f, s:o, s:o, s:f, s:f, s:f, s:f, s:f, s:f}", "q",
+						p->q, "noise", p->noise, "epsilon", real_json(p->epsilon),
+						"unsampled", real_json(p->unsampled), "norm", p->scale.norm,
+						"step", ldexp(1, p->scale.step), "sensitivity",
+						p->scale.sensitivity, "sigma", p->scale.sigma, "sigma_total",
+						p->scale.sigma_total, "widest", widest(&p->scale)));
+	return list;
+}
+
+static json_t *answer_json(const struct options *o, const struct plan *plans, size_t count)
+{
+	return json_pack("{s:s, s:f, s:f, s:I, s:I, s:I, s:i, s:i, s:I, s:o, s:o, s:b}", "unit",
+			 o->unit == SL_DP_LEARNER ? "learner" : "record", "delta", o->delta, "clip", o->clip,
+			 "rounds", (json_int_t)o->rounds, "records", (json_int_t)o->records, "batch",
+			 (json_int_t)o->batch, "learners", (int)o->learners, "tolerance", (int)o->tolerance,
+			 "parameters", (json_int_t)o->parameters, "plans", plans_json(plans, count), "range",
+			 range_json(o, &plans[count - 1]), "json", o->json);
 }
 
 int sl_dp_plan(int argc, char **argv)
@@ -239,14 +213,12 @@ int sl_dp_plan(int argc, char **argv)
 	struct plan plans[2];
 	struct sl_error error = {0};
 	sl_option_parse(&usage, argc, argv, &o);
-	if (!o.json)
-		return sl_python_run("starling_timeline.dp_plan", argc, argv);
 	if (o.batch == 0)
 		o.batch = o.records;
 	size_t count = o.batch < o.records ? 2 : 1;
 	int rc = answer_all(&o, plans, count, &error);
 	if (rc != SL_OK)
 		return sl_command_status("starling dp plan", rc, &error);
-	show_json(&o, plans, count);
-	return 0;
+	return sl_python_run_on("starling_timeline.dp_plan", 1, (const char **)argv,
+				answer_json(&o, plans, count));
 }

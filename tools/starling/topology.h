@@ -2,8 +2,6 @@
  * shared options, exit status. */
 #pragma once
 
-#include <jansson.h>
-
 #include "tools/lib/option.h"
 #include "tools/topology/topology.h"
 
@@ -24,9 +22,8 @@ extern const struct sl_option sl_topology_source[];
 	.argument = offsetof(struct sl_topology_request, text), .filter = sl_topology_families
 char *sl_topology_families(int key, const char *text, void *input);
 
+/* What an error says where there is no memory to hand a schedule over. */
 #define SL_TOPOLOGY_NO_MEMORY "no memory for the schedule: %s"
-/* Run the rest of a command in Python, with `request` on standard input: main(argv of the module). */
-int sl_topology_python(const char *module, int argc, const char **argv, json_t *request);
 /* Print an error of the command in one line. Return the exit status. */
 int sl_topology_failed(const char *command, const struct sl_error *error);
 

@@ -5,7 +5,6 @@
 
 #include "common/field/encoding.h"
 #include "common/graph/generate.h"
-#include "tools/lib/python.h"
 #include "tools/starling/topology.h"
 
 /* ---- where a schedule comes from ---- */
@@ -63,15 +62,4 @@ int sl_topology_failed(const char *command, const struct sl_error *error)
 {
 	fprintf(stderr, "%s: %s\n", command, error->text);
 	return error->code == SL_ERR_NOMEM || error->code == SL_ERR_FULL ? SL_EXIT_FAILED : SL_EXIT_USAGE;
-}
-
-int sl_topology_python(const char *module, int argc, const char **argv, json_t *request)
-{
-	FILE *input = sl_python_input();
-	bool given = input != NULL && json_dumpf(request, input, 0) == 0 && sl_python_reads(input);
-	json_decref(request);
-	if (given)
-		return sl_python_run(module, argc, (char **)argv);
-	fprintf(stderr, "%s: " SL_TOPOLOGY_NO_MEMORY "\n", argv[0], strerror(errno));
-	return SL_EXIT_FAILED;
 }

@@ -4,9 +4,8 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import subprocess
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 from starling_timeline.words import clean
@@ -71,13 +70,3 @@ def document(value: Any, digits: int, line: str = "\n") -> str:
     if isinstance(value, dict):
         return "{" + ",".join(f"{within}{json.dumps(key)}: {document(one, digits, within)}" for key, one in value.items()) + f"{line}}}"
     return "[" + ",".join(within + document(one, digits, within) for one in value) + f"{line}]"
-
-
-def view(arguments: list[str], lines: Callable[[Any], Iterable[str]]) -> int:
-    """Run this command with --json, and print the lines that are made of its document; return the exit status."""
-    def act() -> int:
-        done = subprocess.run([os.environ["STARLING_PROGRAM"], *sys.argv[0].split()[1:], "--json", *arguments], stdout=subprocess.PIPE, check=False)
-        if done.returncode == 0:
-            print("\n".join(lines(json.loads(done.stdout))), flush=True)
-        return done.returncode if done.returncode >= 0 else FAILED
-    return guard(sys.argv[0], act)

@@ -1,19 +1,65 @@
-"""The table of `starling dp plan`: what it prints with --json, for people."""
+"""The report of `starling dp plan`; see starling-dp(1). tools/starling/dp_plan.c reads the command line, finds noise and epsilon, and hands
+them over as JSON on standard input; this adds what the noise does to a mean."""
 from __future__ import annotations
 
+import json
 import math
+import signal
 import sys
 from collections.abc import Iterable
+from typing import Optional
 
-from starling_timeline.command import view
+from starling_timeline.command import document, guard
 from starling_timeline.words import WIDTH_USUAL, fill, width_of
 
 BITS_MOST = 61  # of a parameter
 # Noise in clips. Rounds of a training average it; a single release does not.
-POOR, SINGLE = 2, 0.1
+POOR, USELESS, SINGLE = 2, 10, 0.1
+DIGITS = 12  # of a number
 EPSILON_LARGE = 10
 COLUMNS = ((9, "z"), (10, "epsilon"), (12, "noise/clip"), (16, "in a parameter"), (6, "bits"))
 
+
+# ---- the noise of a mean ----
+
+def _bits(asked: dict, widest: float) -> int:
+    """Return the bits of an element: of a sum with room for its noise."""
+    return math.ceil(math.log2(2 * asked["learners"] * widest + 2))
+
+
+def _single(answer: dict) -> float:
+    return SINGLE if answer["rounds"] == 1 else 1
+
+
+def _plan(asked: dict, plan: dict) -> dict:
+    count = asked["learners"] if asked["unit"] == "learner" else asked["batch"]
+    of_mean = plan["sigma_total"] * math.sqrt(asked["parameters"]) / plan["norm"] / count
+    local = of_mean * math.sqrt(asked["learners"] - asked["tolerance"])
+    bits = _bits(asked, plan["widest"])
+    verdict = ("impossible" if bits > BITS_MOST else "useless" if of_mean > USELESS * _single(asked) else
+               "little is hidden" if plan["epsilon"] is None or plan["epsilon"] > EPSILON_LARGE else
+               "poor" if of_mean > POOR * _single(asked) else "usable")
+    return {"q": plan["q"], "noise": plan["noise"], "epsilon": plan["epsilon"], "epsilon_unsampled": plan["unsampled"],
+            "granularity": plan["norm"] / math.sqrt(asked["parameters"]), "step": plan["step"], "sensitivity_steps": plan["sensitivity"],
+            "sigma_steps": plan["sigma"], "noise_of_mean": of_mean * asked["clip"], "local_noise_of_mean": local * asked["clip"],
+            "bits": bits, "verdict": verdict}
+
+
+def _fewer_bits(asked: dict, bits: int) -> Optional[dict]:
+    """Return a range that takes fewer bits than the last plan."""
+    narrow = asked["range"]
+    fewer = narrow and _bits(asked, narrow["widest"])
+    return {"records": narrow["records"], "bits": fewer} if fewer and fewer < bits else None
+
+
+def _answer(asked: dict) -> dict:
+    """Return what --json prints."""
+    plans = [_plan(asked, plan) for plan in asked["plans"]]
+    return {"version": 1, **{name: asked[name] for name in ("unit", "delta", "clip", "rounds", "records", "batch", "learners", "tolerance", "parameters")},
+            "plans": plans, "fewer_bits": _fewer_bits(asked, plans[-1]["bits"])}
+
+
+# ---- the table ----
 
 def _rounded_up(value: float) -> str:
     """Return four digits, rounded up."""
@@ -39,7 +85,7 @@ def _verdict(plan: dict, of_mean: float, hidden: str) -> Iterable[str]:
 
 def _last(answer: dict, of_mean: float) -> Iterable[str]:
     last = answer["plans"][-1]
-    if of_mean > POOR * (SINGLE if answer["rounds"] == 1 else 1):
+    if of_mean > POOR * _single(answer):
         yield ("--unit record, more learners" if answer["unit"] == "learner" else "More records in a round") + ", fewer parameters or fewer rounds help."
     local = last["local_noise_of_mean"] / last["noise_of_mean"]
     yield f"Learners that each hide their data by themselves need noise {local:.1f} times as long."
@@ -68,6 +114,13 @@ def _lines(answer: dict) -> Iterable[str]:
     yield from fill([*verdicts, *_last(answer, of_mean[-1])], width_of(sys.stdout) or WIDTH_USUAL)
 
 
-def main(arguments: list[str]) -> int:
+def main(_arguments: list[str]) -> int:
     """Run the command and return its exit status."""
-    return view(arguments, _lines)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+    def act() -> int:
+        asked = json.load(sys.stdin)
+        text = document(_answer(asked), DIGITS)
+        print(text if asked["json"] else "\n".join(_lines(json.loads(text))), flush=True)
+        return 0
+    return guard(sys.argv[0], act)
