@@ -148,6 +148,15 @@ class Import(unittest.TestCase):
 		self.assertEqual(named('Source Target\nana bo\n')[::2], ({4: pairs('ana-bo')}, said.format(1, 'Source', 'Target')))
 		self.assertEqual(named("source,target,data\na,b,{'t': 7}\n", 't')[0], {7: pairs('a-b')})
 
+		for content in ('time,src,dst\nmon,ana,bo\n', '"time";"src";"dst"\n"mon";"ana";"bo"\n', 'Date;Person 1;Person 2\nmon;ana;bo\n', 'sender,receiver\nana,bo\n'):
+			met, names, note = named(content)
+			self.assertEqual((met, names), ({4: pairs('ana-bo')}, ['ana', 'bo']), content)
+			self.assertIn('f:1: a header line, which is skipped', note)
+
+	def test_fields_of_csv(self):
+		self.assertEqual(named('"a b","c d",3\n"c d";e\n')[1], ['a b', 'c d', 'e'])
+		self.assertEqual(named('1;2;7\n2;3;8\n', 3)[0], {7: pairs('1-2'), 8: pairs('2-3')})
+
 	def test_no_header_lines(self):
 		for content in ('a b\nc d\n', 'a b\nb c 3\n', 'a b 1\nb c 2\n', "a b {'t': 1}\nb c {'t': 2}\n", 'a,b,\nb,c,3\n'):
 			met, _, note = named(content)

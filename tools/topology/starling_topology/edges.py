@@ -1,4 +1,4 @@
-"""Edge lists: two names in each line, then data of the edge. Commas may stand for the blanks, "#" starts a comment."""
+"""Edge lists: two names in each line, then data of the edge. Commas or semicolons may stand for the blanks, "#" starts a comment."""
 from __future__ import annotations
 
 import re
@@ -11,8 +11,9 @@ WHEN_MOST = 1e15  # of a step or time; whole numbers stay exact
 STEPS_MOST = 100_000
 WORDS = re.compile(r"([^ \t]*)(?:[ \t]+([^ \t]+)(?:[ \t](.*))?)?", re.S)
 # Words of header lines: for the ends of an edge, and for columns that are no node.
-ENDS = {("from", "to"), ("node1", "node2"), ("source", "destination"), ("source", "target"), ("src", "dst")}
-TIMES = {"date", "datetime", "step", "t", "time", "timestamp"}
+ENDS = {("from", "to"), ("node1", "node2"), ("sender", "receiver"), ("source", "destination"), ("source", "target"), ("src", "dst")}
+TIMES = {"date", "datetime", "step", "time", "timestamp"}
+PLAIN_TIMES = TIMES | {"t"}  # "t" may be a node, too
 
 By = Union[str, int, None]  # the key of the step or time in the data of an edge, its column from 3 on, or none
 
@@ -42,22 +43,31 @@ def _data(line: str) -> str:
     return line.partition("#")[0].lstrip(" \t")
 
 
-def _by_commas(line: str) -> bool:
-    blank = re.search("[ \t,]", line)
-    return blank is not None and blank[0] == ","
+def _separator(line: str) -> str:
+    """Return what stands between the fields of a line: a comma or semicolon if it comes before any blank that is not in quotes; "": blanks."""
+    found = re.match(r"""(?:"[^"]*"|[^ \t,;"])*([,;])""", line)
+    return found[1] if found else ""
+
+
+def _plain(field: str) -> str:
+    """Return a field without the quotes of CSV."""
+    field = field.strip(" \t")
+    return field[1:-1].strip(" \t") if len(field) > 1 and field[0] == field[-1] == '"' else field
 
 
 def _fields(line: str) -> list[str]:
-    if _by_commas(line):
-        return [field.strip(" \t") for field in line.split(",")]
+    separator = _separator(line)
+    if separator:
+        return [_plain(field) for field in line.split(separator)]
     return re.findall("[^ \t]+", line)
 
 
 def _ends(line: str) -> tuple[str, str, str]:
     """Return the two names of a line and the rest."""
-    if _by_commas(line):
-        one, two, *rest = line.split(",", 2)
-        return one.strip(" \t"), two.strip(" \t"), "".join(rest)
+    separator = _separator(line)
+    if separator:
+        one, two, *rest = line.split(separator, 2)
+        return _plain(one), _plain(two), "".join(rest)
     found = WORDS.match(line)
     assert found
     return found[1], found[2] or "", found[3] or ""
@@ -67,7 +77,7 @@ def _ends(line: str) -> tuple[str, str, str]:
 
 def header(text: Text) -> Optional[list[str]]:
     """Return the words of the first line with data if it names columns: it has no number, and there is one below it, or it has
-    usual words for the ends of an edge."""
+    usual words for the ends of an edge or for a time."""
     rows = []
     for line in text.lines():
         if _data(line):
@@ -79,7 +89,7 @@ def header(text: Text) -> Optional[list[str]]:
     if len(words) < 2 or "" in words or any(number(word, float("inf")) is not None for word in words):
         return None
     usual = {word.lower() for word in words}
-    if any(usual >= set(ends) for ends in ENDS):
+    if usual & TIMES or any(usual >= set(ends) for ends in ENDS):
         return words
     return words if len(below) == len(words) and any(number(word, float("inf")) is not None for word in below) else None
 
@@ -87,7 +97,7 @@ def header(text: Text) -> Optional[list[str]]:
 def columns(text: Text, words: list[str], by: By) -> Columns:
     """Return which columns a header line means: the nodes are the first two that are neither a time nor the step."""
     when = by - 1 if isinstance(by, int) else words.index(by) if by in words else None
-    nodes = [place for place, word in enumerate(words) if place != when and word.lower() not in TIMES]
+    nodes = [place for place, word in enumerate(words) if place != when and word.lower() not in PLAIN_TIMES]
     if len(nodes) < 2:
         raise text.fail("a header line that names no two columns of nodes")
     return Columns(nodes[0], nodes[1], when)
