@@ -109,6 +109,28 @@ pid=
 ends 2 status sa
 has out ' stopped ' '1 learner: 1 stopped'
 
+# While its learner is stopped, the roster tells what is wrong with a change; only a good one waits, and says for what.
+refused "group study has no learner bb; did you mean 'b'?" group remove bb --folder sa --no-wait
+refused "group study has no learner nobody; 'starling group list' shows them" group remove nobody --folder sa --no-wait
+refused "group study has no learner nobody; 'starling group list' shows them" group address nobody 127.0.0.1:9 --folder sa --no-wait
+refused "learner a (1) has the address 127.0.0.1:$first" group address b "127.0.0.1:$first" --folder sa --no-wait
+refused 'a is the learner of this machine' group remove a --folder sa --no-wait
+refused 'too few for tolerance: 1' group remove b --folder sa --no-wait
+ends 1 group address b 127.0.0.1:9 --folder sa --no-wait
+has err "the learner of this machine does not answer; unless it is restarting, start it: starlingd --config $folder/sa/starlingd.yaml"
+"$program" group address b 127.0.0.1:9 --folder sa >out 2>waits &
+pid=$!
+until grep -qF "start it: starlingd --config $folder/sa/starlingd.yaml" waits; do sleep 0.1; done
+ends 1 group address c 127.0.0.1:8 --folder sa --no-wait
+has err 'another command changes the group of'
+"$program" group address c 127.0.0.1:8 --folder sa >out 2>waits2 &
+holder="$holder $!"
+until grep -qF 'Waiting: another command changes the group of' waits2; do sleep 0.1; done
+kill -KILL "$pid" "${holder##* }"
+holder=${holder% *}
+wait "$pid" || :
+pid=
+
 # Another user has its groups in its home folder.
 chmod 755 "$folder"
 mkdir -p home/.local/share/starling

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "common/base/clean.h"
+#include "common/base/suggest.h"
 #include "common/membership/private_file.h"
 #include "common/membership/proposal.h"
 #include "tools/lib/control_query.h"
@@ -21,37 +22,45 @@ static json_t *query(const struct sl_group_own *own, const char *op)
 	return sl_control_query(own->settings.control, json_pack("{s:s}", "op", op), ANSWER_S);
 }
 
-/* Return NULL if the group may change now, else what it waits for. `version` is that of the running learner.
- */
-static const char *obstacle(const struct sl_group_own *own, uint64_t *version)
+/* Return NULL if the group may change now, else what it waits for, which may be in `text`. `version` is that
+ * of the running learner. */
+static const char *obstacle(const struct sl_group_change *change, uint64_t *version,
+			    char text[static SL_ERROR_BYTES])
 {
+	char command[256] = "";
 	*version = 0;
-	if (own->group.roster.size < own->group.start)
+	if (sl_group_is_forming(&change->now))
 		return NULL;
-	json_t *reply = query(own, "group");
+	json_t *reply = query(&change->own, "group");
 	const char *why = NULL;
 	*version = (uint64_t)json_integer_value(json_object_get(reply, "version"));
-	if (reply == NULL)
-		why = "the learner of this machine does not answer: it is restarting, or must be started";
-	else if (*version != own->group.version)
+	if (reply == NULL) {
+		sl_group_folder_start(change->folder, command, sizeof command);
+		snprintf(text, SL_ERROR_BYTES,
+			 "the learner of this machine does not answer; unless it is restarting, start it: %s",
+			 command);
+		why = text;
+	} else if (*version != change->now.version) {
 		why = "the learner of this machine has not taken up the last change yet";
-	else if (!json_is_true(json_object_get(reply, "settled")))
+	} else if (!json_is_true(json_object_get(reply, "settled"))) {
 		why = "no round has committed since the last change of the roster";
+	}
 	json_decref(reply);
 	return why;
 }
 
-int sl_group_change_await(const struct sl_group_change *change, bool no_wait, struct sl_error *error)
+int sl_group_change_await(const struct sl_group_change *change, struct sl_error *error)
 {
 	struct sl_wait_report report = {.said = false};
 	uint64_t version, own = change->now.version;
-	for (const char *why; (why = obstacle(&change->own, &version)) != NULL; sleep(PAUSE_S)) {
+	char text[SL_ERROR_BYTES];
+	for (const char *why; (why = obstacle(change, &version, text)) != NULL; sleep(PAUSE_S)) {
 		if (version > own)
 			return sl_err_set(error, SL_ERR_BUSY,
 					  "another admin has changed the roster, which has version %" PRIu64
 					  " now: run this command again",
 					  version);
-		if (no_wait)
+		if (change->no_wait)
 			return sl_err_set(error, SL_ERR_BUSY,
 					  "version %" PRIu64 " of the roster cannot be signed yet: %s",
 					  own + 1, why);
@@ -61,13 +70,26 @@ int sl_group_change_await(const struct sl_group_change *change, bool no_wait, st
 	return SL_OK;
 }
 
-int sl_group_change_read(struct sl_group_change *change, const char *given, struct sl_error *error)
+/* Wait for another command that changes the group, and say so. Return the lock, or an error. */
+static int take_lock(const char *folder, bool no_wait, struct sl_error *error)
 {
-	*change = (struct sl_group_change){.lock = -1};
+	int lock = sl_private_file_lock(folder, false, error);
+	if (lock != SL_ERR_BUSY)
+		return lock;
+	if (no_wait)
+		return sl_err_set(error, SL_ERR_BUSY, "another command changes the group of %s", folder);
+	fprintf(stderr, "Waiting: another command changes the group of %s.\n", folder);
+	return sl_private_file_lock(folder, true, error);
+}
+
+int sl_group_change_read(struct sl_group_change *change, const char *given, bool no_wait,
+			 struct sl_error *error)
+{
+	*change = (struct sl_group_change){.lock = -1, .no_wait = no_wait};
 	int rc = sl_group_folder_find(given, change->folder, error);
 	if (rc != SL_OK)
 		return rc;
-	change->lock = sl_private_file_lock(change->folder, true, error);
+	change->lock = take_lock(change->folder, no_wait, error);
 	rc = change->lock >= 0 ? sl_group_folder_read(change->folder, &change->own, error) : change->lock;
 	return rc == SL_OK ? sl_group_load(change->own.settings.roster, &change->now, error) : rc;
 }
@@ -75,20 +97,24 @@ int sl_group_change_read(struct sl_group_change *change, const char *given, stru
 int sl_group_change_begin(struct sl_group_change *change, const char *given, bool no_wait,
 			  struct sl_error *error)
 {
-	int rc = sl_group_change_read(change, given, error);
-	if (rc == SL_OK)
-		rc = sl_group_folder_need_admin(change->folder, &change->own, error);
-	return rc == SL_OK ? sl_group_change_await(change, no_wait, error) : rc;
+	int rc = sl_group_change_read(change, given, no_wait, error);
+	change->waits = true;
+	return rc == SL_OK ? sl_group_folder_need_admin(change->folder, &change->own, error) : rc;
 }
 
 int sl_group_change_find(const struct sl_group_change *change, const char *name, struct sl_error *error)
 {
 	const struct sl_group *group = &change->own.group;
 	int at = sl_roster_find_name(&group->roster, name);
-	return at >= 0 ? at
-		       : sl_err_set(error, SL_ERR_NOTFOUND,
-				    "group %s has no learner %s; 'starling group list' shows them",
-				    group->name, name);
+	const char *best = NULL;
+	size_t distance = SIZE_MAX;
+	if (at >= 0)
+		return at;
+	for (uint32_t i = 0; i < group->roster.size; i++)
+		sl_suggest(name, group->roster.members[i].name, &best, &distance);
+	return sl_err_set(error, SL_ERR_NOTFOUND, "group %s has no learner %.63s; %s%s%s", group->name, name,
+			  best != NULL ? "did you mean '" : "'starling group list' shows them",
+			  best != NULL ? best : "", best != NULL ? "'?" : "");
 }
 
 /* Say what a larger quorum risks where learners are left out by the sums that were seen (GROUP.md §12.7
@@ -146,28 +172,36 @@ static int write_roster(const struct sl_group_own *own, const struct sl_group *g
 	return SL_OK;
 }
 
-int sl_group_change_give(struct sl_group_change *change, struct sl_group *next, struct sl_error *error)
+static int give(struct sl_group_change *change, struct sl_group *next, struct sl_error *error)
 {
-	int rc = check_settings(change, next, error);
-	if (rc != SL_OK)
-		return rc;
 	change->missing = sl_group_missing(&change->now, next);
 	if (change->missing > 0)
 		return sl_proposal_save(change->folder, next, error);
-	rc = write_roster(&change->own, next, error);
+	int rc = write_roster(&change->own, next, error);
 	return rc == SL_OK ? sl_private_file_remove(change->folder, SL_PROPOSAL_FILE, error) : rc;
+}
+
+int sl_group_change_give(struct sl_group_change *change, struct sl_group *next, struct sl_error *error)
+{
+	int rc = check_settings(change, next, error);
+	return rc == SL_OK ? give(change, next, error) : rc;
 }
 
 int sl_group_change_end(struct sl_group_change *change, struct sl_error *error)
 {
 	struct sl_group *next = &change->own.group;
+	bool is_signed = sl_group_is_signed(next);
 	uint32_t had;
-	if (!sl_group_is_signed(next))
-		return sl_group_change_give(change, next, error);
-	next->version++;
-	sl_group_sign(next, change->own.admin);
-	int rc = sl_proposal_merge(change->folder, next, &had, error);
-	return rc == SL_OK ? sl_group_change_give(change, next, error) : rc;
+	if (is_signed) {
+		next->version++;
+		sl_group_sign(next, change->own.admin);
+	}
+	int rc = check_settings(change, next, error);
+	if (rc == SL_OK && change->waits)
+		rc = sl_group_change_await(change, error);
+	if (rc == SL_OK && is_signed)
+		rc = sl_proposal_merge(change->folder, next, &had, error);
+	return rc == SL_OK ? give(change, next, error) : rc;
 }
 
 void sl_group_change_close(struct sl_group_change *change)

@@ -16,23 +16,28 @@ struct sl_group_change {
 	struct sl_group_own own; /* own.group is changed by the caller, between begin and end */
 	struct sl_group now;	 /* the roster in force */
 	uint32_t missing;	 /* set by sl_group_change_end: further admins that must sign */
+	bool no_wait;		 /* do not wait: SL_ERR_BUSY */
+	bool waits;		 /* .. sl_group_change_end, until the group may change */
 	int lock;		 /* descriptor; -1: none */
 };
 
-/* Read the folder `given`, or the only one of this machine if it is NULL, and wait until its group may
- * change. SL_ERR_BUSY: it may not yet, and `no_wait` is set. SL_ERR_REFUSED: this is not the machine of an
- * admin. Close it in any case. */
+/* Read the folder `given`, or the only one of this machine if it is NULL. SL_ERR_BUSY: another command
+ * changes its group, and `no_wait` is set. SL_ERR_REFUSED: this is not the machine of an admin. Close it in
+ * any case. */
 int sl_group_change_begin(struct sl_group_change *change, const char *given, bool no_wait,
 			  struct sl_error *error);
-/* Read the folder without waiting. Its roster may be plain, and it need not have an admin key. */
-int sl_group_change_read(struct sl_group_change *change, const char *given, struct sl_error *error);
-/* Wait until the group may change. SL_ERR_BUSY: it may not yet, and `no_wait` is set, or another admin has
+/* The same, of a change that waits for no round. Its roster may be plain, and it need not have an admin
+ * key. */
+int sl_group_change_read(struct sl_group_change *change, const char *given, bool no_wait,
+			 struct sl_error *error);
+/* Wait until the group may change. SL_ERR_BUSY: it may not yet, and no_wait is set, or another admin has
  * changed it meanwhile. */
-int sl_group_change_await(const struct sl_group_change *change, bool no_wait, struct sl_error *error);
+int sl_group_change_await(const struct sl_group_change *change, struct sl_error *error);
 /* Return the index of the learner `name` in change->own.group. SL_ERR_NOTFOUND. */
 int sl_group_change_find(const struct sl_group_change *change, const char *name, struct sl_error *error);
-/* Check change->own.group and sign it as the next version. If enough admins have signed it, write it, and
- * make the running learner of this machine take it; else keep it as a proposal. */
+/* Check change->own.group and sign it as the next version, which waits until the group may change: so what is
+ * wrong is said at once, also if the learner of this machine does not run. If enough admins have signed it,
+ * write it, and make the running learner of this machine take it; else keep it as a proposal. */
 int sl_group_change_end(struct sl_group_change *change, struct sl_error *error);
 /* Do what sl_group_change_end does after signing, with the roster `next`. */
 int sl_group_change_give(struct sl_group_change *change, struct sl_group *next, struct sl_error *error);

@@ -42,7 +42,7 @@ static const struct sl_usage usage = {.options = sl_group_options,
 /* Read the folder. Nothing is waited for: members stay the same (GROUP.md §12.1 Roster changes). */
 static int begin(const struct set_command *command, struct sl_group_change *change, struct sl_error *error)
 {
-	int rc = sl_group_change_read(change, command->of.given_folder, error);
+	int rc = sl_group_change_read(change, command->of.given_folder, false, error);
 	if (rc != SL_OK || (!sl_group_is_signed(&change->now) && change->now.settings != NULL))
 		return rc;
 	if (!sl_group_is_signed(&change->now))

@@ -102,7 +102,7 @@ static int sign(const struct sign *s, struct sl_group_change *change, struct sl_
 		rc = sl_err_set(error, SL_ERR_REFUSED, "nothing is signed%s",
 				isatty(STDIN_FILENO) ? "" : "; to sign it without a question, give --yes");
 	if (rc == SL_OK && sl_roster_changes(&change->now.roster, &proposal->roster) > 0)
-		rc = sl_group_change_await(change, s->of.no_wait, error);
+		rc = sl_group_change_await(change, error);
 	if (rc == SL_OK)
 		rc = sl_group_change_give(change, proposal, error);
 	if (rc == SL_OK && change->missing == 0)
@@ -114,9 +114,9 @@ static int sign(const struct sign *s, struct sl_group_change *change, struct sl_
 }
 
 /* Read the folder. Its admin key need not belong to an admin of the group. */
-static int open_change(struct sl_group_change *change, const char *given, struct sl_error *error)
+static int open_change(struct sl_group_change *change, const struct sign *s, struct sl_error *error)
 {
-	int rc = sl_group_change_read(change, given, error);
+	int rc = sl_group_change_read(change, s->of.given_folder, s->of.no_wait, error);
 	if (rc == SL_OK)
 		rc = sl_group_folder_need_signed(&change->own, error);
 	if (rc == SL_OK && change->own.admin == NULL)
@@ -134,7 +134,7 @@ int sl_cmd_group_sign(int argc, char **argv)
 	struct sl_group proposal = {.version = 0};
 	struct sl_error error = {0};
 	sl_option_parse(&usage, argc, argv, &s);
-	int rc = open_change(&change, s.of.given_folder, &error);
+	int rc = open_change(&change, &s, &error);
 	if (rc == SL_OK)
 		rc = sl_proposal_load(s.file, &change.now, &proposal, &error);
 	if (rc == SL_OK)

@@ -5,10 +5,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/base/err.h"
+
 struct sl_wait_report {
 	bool said;
-	uint64_t at;	/* s, of the last report */
-	char last[256]; /* its reason */
+	uint64_t at;		   /* s, of the last report */
+	char last[SL_ERROR_BYTES]; /* its reason */
 };
 
 /* Return seconds of the monotonic clock. */
