@@ -34,3 +34,42 @@ const char *sl_address_family_fault(int family, int why)
 		return NULL;
 	return "this machine has no IPv6 route to it; that learner needs an IPv4 address in the roster, too";
 }
+
+/* ---- addresses that lead nowhere ---- */
+
+static const char here[] = "leads each machine to itself";
+
+static const char *flaw_of(const struct in6_addr *at)
+{
+	bool v4 = IN6_IS_ADDR_V4MAPPED(at);
+	const uint8_t *a = at->s6_addr + (v4 ? 12 : 0);
+	if (v4 ? a[0] == 0 || a[0] == 127 : IN6_IS_ADDR_UNSPECIFIED(at) || IN6_IS_ADDR_LOOPBACK(at))
+		return here;
+	if (v4 ? a[0] >= 224 : IN6_IS_ADDR_MULTICAST(at)) /* multicast, reserved, broadcast */
+		return "is the address of no machine";
+	return (v4 ? a[0] == 169 && a[1] == 254 : IN6_IS_ADDR_LINKLOCAL(at)) ? "is valid on one link only"
+									     : NULL;
+}
+
+const char *sl_address_flaw(const char *address, bool resolve)
+{
+	char host[SL_ADDRESS_BYTES], port[SL_ADDRESS_PORT_BYTES];
+	struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_V4MAPPED, .ai_family = AF_INET6}, *found;
+	const char *flaw = NULL;
+	sl_address_split(address, host, port);
+	if (strcmp(host, "localhost") == 0)
+		return here;
+	if (getaddrinfo(host, NULL, &hints, &found) == 0)
+		flaw = flaw_of(&((const struct sockaddr_in6 *)found->ai_addr)->sin6_addr);
+	else if (!resolve)
+		return NULL;
+	else if (getaddrinfo(host, NULL, NULL, &found) != 0)
+		return "has a name that does not resolve on this machine";
+	freeaddrinfo(found);
+	return flaw;
+}
+
+bool sl_address_is_here(const char *address)
+{
+	return sl_address_flaw(address, false) == here;
+}

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <netdb.h>
+#include <stdbool.h>
 
 #include "common/base/limits.h"
 
@@ -17,3 +18,9 @@ const struct addrinfo *sl_address_pick(const struct addrinfo *found, uint32_t tu
 /* Return what is wrong if a connection failed by `why`, an errno, because this machine has no way to
  * addresses of `family`; NULL: it failed by something else. */
 const char *sl_address_family_fault(int family, int why);
+
+/* Return why other machines can hardly dial "host:port", as the end of a sentence; NULL: they may. A name is
+ * looked up only with `resolve`: that may take as long as the resolver waits. */
+const char *sl_address_flaw(const char *address, bool resolve);
+/* Return true if the address leads each machine to itself. */
+bool sl_address_is_here(const char *address);

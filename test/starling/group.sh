@@ -20,6 +20,27 @@ has err "starlingd --config $folder/ga/starlingd.yaml" 'starling join -' "starli
 ends 0 group create lab --learner a --address "127.0.0.1:$1" --folder lab
 has err "starling admit NAME --folder $folder/lab"
 
+# An address at which no other machine finds this one: one line, and the remedy, which is followed.
+for address in 127.0.0.1 0.0.0.0 '[::]' '[::1]' localhost '[::ffff:127.0.0.1]' 224.0.0.1 255.255.255.255 '[ff02::1]' 169.254.7.7 '[fe80::1]' no.such.host.invalid; do
+	case $address in
+	224* | 255* | *ff02*) why='is the address of no machine' ;;
+	169* | *fe80*) why='is valid on one link only' ;;
+	no*) why='has a name that does not resolve on this machine' ;;
+	*) why='leads each machine to itself' ;;
+	esac
+	rm -rf gn
+	ends 0 group create nowhere --learner a --address "$address:7400" --folder gn
+	has err "Other machines may be unable to reach $address:7400, which $why; to correct it: starling group address a HOST:PORT --folder $folder/gn, then"
+	ends 0 group invite --folder gn
+	has err "unable to reach $address:7400, which $why; to correct it: starling group invite --address HOST:PORT"
+	ends 0 group address a 0.0.0.0:7401 --folder gn
+	has err 'unable to reach 0.0.0.0:7401, which leads each machine to itself'
+	ends 0 group address a "$address:7400,192.0.2.7:7400" --folder gn
+	! grep -q unable err || fail "one good address of $address is enough: $(cat err)"
+	ends 0 group invite --folder gn
+	! grep -q unable err || fail "an invitation with a good address: $(cat err)"
+done
+
 # Before the first start: the command that starts it, whether the folder or the one above is named.
 for name in ga .; do
 	ends 2 status $name
@@ -59,7 +80,7 @@ kill $!
 EOF
 if unshare -rn true 2>/dev/null; then
 	unshare -rn sh alone.sh "$program" "$starlingd" >out 2>err || :
-	has err 'no other machine can dial localhost:7401'
+	has err 'Other machines may be unable to reach localhost:7401, which leads each machine to itself; to correct it: run this command again'
 fi
 
 # A command changes the roster while a learner starts, which has read it and does not answer yet: it takes the change by itself.

@@ -63,6 +63,10 @@ static void print(const struct address_command *command, const struct sl_group_c
 						       command->address);
 	snprintf(what, sizeof what, "%s has the address %s", command->name, command->address);
 	sl_group_change_print(c, object, "Changed:", "so that", what);
+	const struct sl_roster *roster = &c->own.group.roster;
+	int at = sl_roster_find_name(roster, command->name);
+	sl_group_folder_warn(command->address, sl_group_folder_is_here(roster, at),
+			     "starling group address %s HOST:PORT", command->name);
 }
 
 int sl_cmd_group_address(int argc, char **argv)

@@ -174,6 +174,8 @@ static void print(const struct create *c, const char *invitation)
 		sl_command_print_json(object, 0);
 		return;
 	}
+	const char *option = c->given_folder != NULL ? " --folder " : "",
+		   *folder = c->given_folder != NULL ? c->folder : "";
 	char command[PATH_MAX + 64];
 	sl_group_folder_start(c->folder, command, sizeof command);
 	printf("%s\n", invitation);
@@ -185,11 +187,20 @@ static void print(const struct create *c, const char *invitation)
 		"On another machine, give this command the invitation%s; it holds a secret:\n"
 		"  starling join -\n",
 		isatty(STDOUT_FILENO) ? ", the line above" : "");
-	const char *option = c->given_folder != NULL ? " --folder " : "",
-		   *folder = c->given_folder != NULL ? c->folder : "";
 	if (c->automatic == 0)
 		fprintf(stderr, "Then here: starling admit NAME%s%s\n", option, folder);
 	fprintf(stderr, "A further invitation: starling group invite%s%s\n", option, folder);
+}
+
+/* The invitation has the address, too. */
+static void warn(const struct create *c)
+{
+	const char *option = c->given_folder != NULL ? " --folder " : "",
+		   *folder = c->given_folder != NULL ? c->folder : "";
+	sl_group_folder_warn(c->address, false,
+			     "starling group address %s HOST:PORT%s%s, then give a new invitation: starling "
+			     "group invite%s%s",
+			     c->learner, option, folder, option, folder);
 }
 
 /* Remove what a failed command has made, if it has made the folder's admin key. */
@@ -218,10 +229,12 @@ int sl_cmd_group_create(int argc, char **argv)
 	sl_option_parse(&usage, argc, argv, &c);
 	name_learner(&c);
 	int rc = make(&c, invitation, &error);
-	if (rc == SL_OK)
+	if (rc == SL_OK) {
 		print(&c, invitation);
-	else
+		warn(&c);
+	} else {
 		undo(&c, rc);
+	}
 	sodium_memzero(invitation, sizeof invitation);
 	sl_group_close(&c.group);
 	return sl_command_status(argv[0], rc == SL_ERR_BUSY ? SL_ERR_REFUSED : rc, &error);

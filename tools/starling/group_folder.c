@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <ftw.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,6 +14,7 @@
 #include "common/config/settings_table.h"
 #include "common/config/yaml_text.h"
 #include "common/report/modulus.h"
+#include "daemon/runtime/address.h"
 
 #define PLACE_OF_ROOT "/var/lib/starling" /* of the folders of groups */
 
@@ -307,6 +309,46 @@ void sl_group_folder_start(const char *folder, char *command, size_t size)
 		snprintf(command, size, "systemctl enable --now starlingd@%s", name + 1);
 	else
 		snprintf(command, size, "starlingd --config %s/" SL_GROUP_FOLDER_CONFIG, folder);
+}
+
+/* ---- addresses that lead nowhere ---- */
+
+bool sl_group_folder_is_here(const struct sl_roster *roster, int self)
+{
+	char one[SL_ADDRESS_BYTES];
+	bool here = roster->size > 1;
+	for (uint32_t i = 0; i < roster->size; i++) {
+		sl_roster_address_at(roster->members[i].address, 0, one);
+		here = here && ((int)i == self || sl_address_is_here(one));
+	}
+	return here;
+}
+
+const char *sl_group_folder_flaw(const char *addresses, bool here, char one[static SL_ADDRESS_BYTES])
+{
+	const char *flaw = NULL;
+	for (uint32_t i = sl_roster_address_at(addresses, 0, one); i-- > 0;) {
+		sl_roster_address_at(addresses, i, one);
+		flaw = here && sl_address_is_here(one) ? NULL : sl_address_flaw(one, true);
+		if (flaw == NULL)
+			return NULL;
+	}
+	return flaw;
+}
+
+void sl_group_folder_warn(const char *addresses, bool here, const char *format, ...)
+{
+	char one[SL_ADDRESS_BYTES];
+	const char *flaw = sl_group_folder_flaw(addresses, here, one);
+	va_list list;
+	if (flaw == NULL)
+		return;
+	fflush(stdout);
+	fprintf(stderr, "Other machines may be unable to reach %s, which %s; to correct it: ", one, flaw);
+	va_start(list, format);
+	vfprintf(stderr, format, list);
+	va_end(list);
+	fputc('\n', stderr);
 }
 
 /* ---- the own learner ---- */

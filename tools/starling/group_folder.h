@@ -57,6 +57,16 @@ int sl_group_folder_check(const char *folder, struct sl_group *next, const struc
 /* Write the command that starts the learner of the folder. */
 void sl_group_folder_start(const char *folder, char *command, size_t size);
 
+/* Return true if all members but `self`, and there are some, have an address that leads each machine to
+ * itself: so all are on one machine. */
+bool sl_group_folder_is_here(const struct sl_roster *roster, int self);
+/* Return why learners on other machines may be unable to dial any of `addresses`, and write the first one to
+ * `one`; NULL: they may. `here`: all learners are on this machine. */
+const char *sl_group_folder_flaw(const char *addresses, bool here, char one[static SL_ADDRESS_BYTES]);
+/* Say that, and the remedy, on standard error. */
+void sl_group_folder_warn(const char *addresses, bool here, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
 /* The learner of a folder. */
 struct sl_group_own {
 	struct sl_settings settings;

@@ -128,15 +128,20 @@ static int print_one(const struct invite *invite, struct sl_error *error)
 		sl_group_folder_close(&own_learner);
 		return rc;
 	}
+	const char *address = invite->address[0] != '\0' ? invite->address : own_learner.member->address;
+	const struct sl_roster *roster = &own_learner.group.roster;
 	rc = sl_group_invite(invite->folder, &own_learner.group, sl_admin_key_public(own_learner.admin),
-			     invite->address[0] != '\0' ? invite->address : own_learner.member->address,
-			     invite->expires_s, invite->uses, invite->automatic, text, error);
+			     address, invite->expires_s, invite->uses, invite->automatic, text, error);
 	if (rc == SL_OK && invite->of.json)
 		printf("{\"group\": \"%s\", \"invitation\": \"%s\", \"expires_s\": %" PRIu64
 		       ", \"uses\": %" PRIu32 "}\n",
 		       own_learner.group.name, text, invite->expires_s, invite->uses);
 	else if (rc == SL_OK)
 		puts(text);
+	if (rc == SL_OK)
+		sl_group_folder_warn(
+			address, sl_group_folder_is_here(roster, (int)(own_learner.member - roster->members)),
+			"starling group invite --address HOST:PORT");
 	sodium_memzero(text, sizeof text);
 	sl_group_folder_close(&own_learner);
 	return rc;

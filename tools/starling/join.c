@@ -29,7 +29,7 @@ struct join {
 	const char *given_folder;
 	uint64_t timeout_s; /* 0: none */
 	bool json;
-	bool only_here; /* the given address leads every machine to itself */
+	bool here; /* the machine of the invitation is this one */
 	char folder[PATH_MAX], identity_folder[PATH_MAX];
 	struct sl_invitation invitation;
 	struct sl_identity identity;
@@ -172,23 +172,17 @@ static int check_port(const struct join *j, struct sl_error *error)
 
 /* ---- asking until it is admitted ---- */
 
-static bool is_loopback(const char *address)
-{
-	return strncmp(address, "127.", 4) == 0 || strncmp(address, "localhost:", 10) == 0 ||
-	       strncmp(address, "[::1]", 5) == 0 || strcmp(address, "::1") == 0;
-}
-
 static void prove(void *context, const struct sl_join_client *client, struct sl_join_request *request)
 {
 	struct join *j = context;
 	sl_invitation_prove(j->invitation.id, j->invitation.secret, client->exported, j->identity.pin,
 			    request->proof);
-	if (j->address[0] == '\0') { /* of the connection */
-		bool v6 = strchr(client->local, ':') != NULL;
-		snprintf(j->address, sizeof j->address, "%s%.100s%s:" PORT, v6 ? "[" : "", client->local,
-			 v6 ? "]" : "");
-	}
-	j->only_here = is_loopback(j->address) && !is_loopback(client->local);
+	bool v6 = strchr(client->local, ':') != NULL;
+	char local[SL_ADDRESS_BYTES]; /* of the connection */
+	snprintf(local, sizeof local, "%s%.100s%s:" PORT, v6 ? "[" : "", client->local, v6 ? "]" : "");
+	j->here = sl_address_is_here(local);
+	if (j->address[0] == '\0')
+		memcpy(j->address, local, sizeof local);
 	memcpy(request->address, j->address, sizeof request->address);
 }
 
@@ -216,11 +210,7 @@ static void say_waiting(const void *context)
 		"Waiting for the admin of %s to run: starling admit %s\n"
 		"  on the machine of the invitation, %s; name %s, address %s, key %s\n",
 		j->invitation.group, j->name, j->ask.from, j->name, j->address, pin);
-	if (j->only_here)
-		fprintf(stderr,
-			"  no other machine can dial %s, which leads each to itself: to correct it, run this "
-			"command again with another --address\n",
-			j->address);
+	sl_group_folder_warn(j->address, j->here, "run this command again with another --address");
 }
 
 static int ask_once(void *context, struct sl_join_request *request, enum sl_join_verdict *verdict,
@@ -294,8 +284,12 @@ static int join(struct join *j, struct sl_error *error)
 		return rc;
 	const struct sl_member *member = sl_join_ask_member(&j->ask, j->identity.pin);
 	rc = sl_group_folder_write(j->folder, &j->ask.roster, member->id, &j->sets, error);
-	if (rc == SL_OK)
-		print_result(j, member);
+	if (rc != SL_OK)
+		return rc;
+	print_result(j, member);
+	sl_group_folder_warn(j->address, j->here,
+			     "on the machine of the invitation: starling group address %s HOST:PORT",
+			     member->name);
 	return rc;
 }
 
