@@ -46,7 +46,7 @@
 	X(metrics, "object: the last metrics of its application")                                            \
 	X(memory_bytes, "resident memory of the process")                                                    \
 	X(peak_bytes, "its largest resident memory")                                                         \
-	X(last_problem, "object: the last warning or error")                                                 \
+	X(last_problem, "object: the last warning or error that is not over")                                \
 	X(peers, "array of objects: what it knows of the others")
 
 /* Of last_commit. */

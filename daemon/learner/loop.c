@@ -21,6 +21,7 @@
 #include "daemon/membership/roster_fetch.h"
 #include "daemon/observe/monitor.h"
 #include "daemon/observe/report_log.h"
+#include "daemon/observe/status.h"
 #include "daemon/observe/wait_log.h"
 
 #define LOOK_MS 500u	 /* for waits, durable writes and progress */
@@ -32,6 +33,7 @@ static void on_up(void *context, uint32_t peer)
 {
 	struct sl_daemon *daemon = context;
 	daemon->observe.peers[peer].fault = (struct sl_link_fault){0};
+	sl_status_linked(&daemon->observe, peer);
 	sl_event_queue_add(&daemon->event_queue, SL_EVENT_LINK_UP)->event.peer = peer;
 	sl_group_update_link_up(&daemon->members, peer);
 }

@@ -106,16 +106,23 @@ struct sl_figures_round {
 	double train_s; /* duration of the last training */
 };
 
+/* A warning or error. */
+struct sl_status_problem {
+	char at[SL_LOG_TIME_BYTES]; /* "": none */
+	enum sl_record_kind kind;
+	enum sl_level level;
+	sl_id peer; /* that a failed link leads to */
+	char text[SL_RECORD_TEXT_BYTES];
+};
+
 /* What the status says of records that were logged. Times are wall clock; 0: never. */
 struct sl_status_notes {
 	time_t started_at, committed_at;
 	sl_round committed, evaluated; /* rounds of committed_at and loss, of mse */
 	double trained_loss, loss, mse;
 	uint32_t rounded; /* tensors of the last trained model that were rounded to 0 as a whole */
-	char problem_at[SL_LOG_TIME_BYTES]; /* "": never */
-	enum sl_record_kind problem;	    /* the last warning or error */
-	enum sl_level problem_level;
-	char problem_text[SL_RECORD_TEXT_BYTES];
+	struct sl_status_problem passing,
+		lasting; /* the last one that can be over and is not; of the others */
 };
 
 /* What is spent of the privacy (setting dp), as it is on record. */

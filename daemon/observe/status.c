@@ -16,14 +16,60 @@
 
 /* ---- what records say ---- */
 
+/* Return the kind of record that says that a problem is over; `kind` itself: it lasts. */
+static enum sl_record_kind end_of(enum sl_record_kind kind)
+{
+	static const struct {
+		const char *events;
+		enum sl_record_kind end;
+	} ends[] = {
+		{" attempt_failed attempt_over model_invalidated waiting recovering behind stale abstains "
+		 "roster "
+		 "past_roster ignored disk_hangs result damaged decoded ",
+		 SL_RECORD_COMMITTED},
+		{" application command ", SL_RECORD_TRAINED},
+		{" no_address ", SL_RECORD_LISTENING},
+		{" link_down ", SL_RECORD_COUNT}, /* sl_status_linked */
+		{" discovery ", SL_RECORD_DISCOVERY},
+		{" evaluated ", SL_RECORD_EVALUATED},
+		{" reloaded ", SL_RECORD_RELOADED},
+		{" backup ", SL_RECORD_BACKUP},
+	};
+	char word[64];
+	snprintf(word, sizeof word, " %s ", sl_record_event(kind));
+	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+		if (strstr(ends[i].events, word) != NULL)
+			return ends[i].end;
+	return kind;
+}
+
 static void note_problem(struct sl_observe *observe, const struct sl_record *record)
 {
-	struct sl_status_notes *notes = &observe->notes;
-	json_decref(
-		sl_record_write(record, observe->of.roster, notes->problem_text, sizeof notes->problem_text));
-	sl_log_now(notes->problem_at);
-	notes->problem = record->kind;
-	notes->problem_level = sl_record_level(record);
+	bool lasts = end_of(record->kind) == record->kind;
+	struct sl_status_problem *problem = lasts ? &observe->notes.lasting : &observe->notes.passing;
+	json_decref(sl_record_write(record, observe->of.roster, problem->text, sizeof problem->text));
+	sl_log_now(problem->at);
+	problem->kind = record->kind;
+	problem->level = sl_record_level(record);
+	problem->peer = (sl_id)record->peer;
+}
+
+void sl_status_linked(struct sl_observe *observe, uint32_t peer)
+{
+	struct sl_status_problem *problem = &observe->notes.passing;
+	if (problem->kind == SL_RECORD_LINK_FAILED && problem->peer == observe->of.roster->members[peer].id)
+		problem->at[0] = '\0';
+}
+
+/* Forget the problem that a record of this kind says is over. */
+static void end_problem(struct sl_observe *observe, enum sl_record_kind kind)
+{
+	kind = kind == SL_RECORD_CAUGHT_UP	    ? SL_RECORD_COMMITTED
+	       : kind == SL_RECORD_TRAINED_ONLY	    ? SL_RECORD_TRAINED
+	       : kind == SL_RECORD_LISTENING_ON_ALL ? SL_RECORD_LISTENING
+						    : kind;
+	if (end_of(observe->notes.passing.kind) == kind)
+		observe->notes.passing.at[0] = '\0';
 }
 
 void sl_status_note(struct sl_observe *observe, const struct sl_record *record)
@@ -51,6 +97,8 @@ void sl_status_note(struct sl_observe *observe, const struct sl_record *record)
 	}
 	if (sl_record_level(record) >= SL_WARN)
 		note_problem(observe, record);
+	else
+		end_problem(observe, record->kind);
 }
 
 /* ---- values ---- */
@@ -158,17 +206,18 @@ static json_t *dp_object(const struct sl_observe *observe)
 
 static json_t *problem_object(const struct sl_observe *observe)
 {
-	const struct sl_status_notes *notes = &observe->notes;
+	const struct sl_status_problem *last = &observe->notes.passing, *lasting = &observe->notes.lasting;
 	json_t *object;
-	if (notes->problem_at[0] == '\0')
+	last = strcmp(last->at, lasting->at) >= 0 ? last : lasting;
+	if (last->at[0] == '\0')
 		return json_null();
 	struct {
 		SL_STATUS_PROBLEM_FIELDS(DECLARE)
 	} values = {
-		.at = json_string(notes->problem_at),
-		.level = json_string(sl_level_name(notes->problem_level)),
-		.event = json_string(sl_record_event(notes->problem)),
-		.text = json_string(notes->problem_text),
+		.at = json_string(last->at),
+		.level = json_string(sl_level_name(last->level)),
+		.event = json_string(sl_record_event(last->kind)),
+		.text = json_string(last->text),
 	};
 	object = json_object();
 	SL_STATUS_PROBLEM_FIELDS(ADD)

@@ -127,6 +127,40 @@ CLUSTER_TEST(a_stopped_learner_is_awaited)
 	expect_outcome(c, 1, "", "learner-01: is not running");
 }
 
+/* Return true if learner 1 shows a warning of a wait or a failed attempt. */
+static bool shows_wait(struct cluster *c)
+{
+	json_t *document = status_of(c);
+	const json_t *problem =
+		json_object_get(json_object_get(learner(document, 1), "status"), "last_problem");
+	const char *event = text(problem, "event");
+	bool shows = strcmp(event, "waiting") == 0 || strcmp(event, "attempt_failed") == 0;
+	json_decref(document);
+	return shows;
+}
+
+static void expect_wait(struct cluster *c, bool shown)
+{
+	for (double end = process_now() + PATIENCE_S; shows_wait(c) != shown; process_look_again())
+		if (process_now() > end)
+			fail_msg("a warning of a wait is %s: %s", shown ? "not there" : "there for ever",
+				 c->outcome.out);
+}
+
+/* What kept a learner waiting at the start is no warning any more when rounds go on. */
+CLUSTER_TEST(a_warning_of_the_start_is_over)
+{
+	cluster_open(c, N,
+		     "rounds=1000000 straggler_timeout=1 stall_timeout=60 trainer=noise noise_parameters=10");
+	cluster_start(c, 1, "");
+	expect_wait(c, true);
+	for (uint32_t i = 2; i <= N; i++)
+		cluster_start(c, i, "");
+	cluster_expect_all(c, "round 2 committed");
+	expect_wait(c, false);
+	cluster_stop(c);
+}
+
 /* The present folder, if it has learners; a folder without one. A learner reloads its files. */
 CLUSTER_TEST(where_the_learners_are)
 {
