@@ -11,8 +11,16 @@ const char *sl_disk_error_advice(int why)
 		return "make room, then start the learner again";
 	case EACCES:
 	case EPERM:
-	case EROFS:
 		return "give the learner permission to write there";
+	case EROFS:
+		return "mount its file system writable, or set 'state' to a folder elsewhere";
+	case ENOENT:
+		return "make the folder";
+	case ENOLCK:
+	case ENOSYS:
+	case EOPNOTSUPP:
+		return "its file system has no locks: mount it with them, or set 'state' to a folder on a "
+		       "local disk";
 	case EMFILE:
 	case ENFILE:
 		return "allow more open files (ulimit -n, LimitNOFILE= of the unit), then start the learner "

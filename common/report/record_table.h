@@ -288,6 +288,13 @@
 	X(NOT_LOCKED, "not_locked", SL_WARN, "reason",                                                       \
 	  "{reason} cannot be locked in memory, and may be written to the swap space; raise the limit: "     \
 	  "ulimit -l, or LimitMEMLOCK=infinity in the unit")                                                 \
+	X(STATE_FOLDER, "state_folder", SL_INFO, "reason",                                                   \
+	  "the state folder is on {reason}, which forgets all when the machine or container ends: this "     \
+	  "learner then sits out a round; see STATE FOLDER in starlingd(8)")                                 \
+	X(STATE_FOLDER_REMOTE, "state_folder", SL_WARN, "reason",                                            \
+	  "the state folder is on {reason}, where a record may be lost with the power of another machine, "  \
+	  "and a second machine may run this learner: put it on a local disk; see STATE FOLDER in "          \
+	  "starlingd(8)")                                                                                    \
 	X(THREADS, "threads", SL_WARN, "reason",                                                             \
 	  "{reason}; this learner goes on with fewer threads; raise the limit: ulimit -u, or TasksMax in "   \
 	  "the unit")                                                                                        \

@@ -218,9 +218,14 @@ static int open_core(struct sl_daemon *daemon, struct sl_error *error)
 				    : sl_err_set(error, SL_ERR_NOMEM, "the core does not fit its memory");
 }
 
-/* Log settings that weaken privacy. */
+/* Log settings that weaken privacy, and a file system that may lose records. */
 static void warn(struct sl_daemon *daemon)
 {
+	bool remote;
+	const char *kind = sl_folder_kind(daemon->settings->state, &remote);
+	if (kind != NULL)
+		sl_report_log_reason(&daemon->observe,
+				     remote ? SL_RECORD_STATE_FOLDER_REMOTE : SL_RECORD_STATE_FOLDER, kind);
 	if (daemon->settings->unsafe_dump_model)
 		sl_report_log_reason(&daemon->observe, SL_RECORD_UNSAFE_DUMP_MODEL, NULL);
 }

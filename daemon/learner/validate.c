@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/model/disk_error.h"
 #include "daemon/net/listen.h"
 #include "daemon/observe/monitor.h"
 
@@ -19,8 +20,8 @@ static int check_folder(const char *setting, const char *path, size_t n, struct 
 	if (stat(folder, &status) == 0 && !S_ISDIR(status.st_mode))
 		return sl_err_set(error, SL_ERR_IO, "%s: %s is not a folder", setting, folder);
 	if (access(folder, W_OK | X_OK) < 0)
-		return sl_err_set(error, SL_ERR_IO, "%s: cannot write to the folder %s: %s", setting, folder,
-				  strerror(errno));
+		return sl_err_set(error, SL_ERR_IO, "%s: cannot write to the folder %s: %s; %s", setting,
+				  folder, strerror(errno), sl_disk_error_advice(errno));
 	return SL_OK;
 }
 

@@ -1,7 +1,8 @@
 /* database.c - created completely or not at all, checked completely when it is opened.
  *
  * SQLite writes ahead (WAL): a commit appends pages to learner.db-wal and synchronises that file once. The
- * index of the log is in memory, because the lock is exclusive: there is no -shm file. Pages stay in the log
+ * index of the log is in memory, because the lock is exclusive: there is no -shm file, which a network file
+ * system could not share. Pages stay in the log
  * until it is emptied into the database, by sl_database_rest or at the end, so it may hold what was deleted
  * since: secrets are therefore sealed before they are written (seal.h).
  *

@@ -2,10 +2,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "common/model/disk_error.h"
@@ -27,6 +30,37 @@ static int sync_path(const char *path, int flags)
 	close(fd);
 	errno = why;
 	return rc;
+}
+
+/* ---- the file system ---- */
+
+const char *sl_folder_kind(const char *folder, bool *remote)
+{
+	static const struct {
+		uint32_t type;
+		bool remote;
+		const char *name;
+	} kinds[] = {{TMPFS_MAGIC, false, "tmpfs"},
+		     {RAMFS_MAGIC, false, "ramfs"},
+		     {OVERLAYFS_SUPER_MAGIC, false, "overlay"},
+		     {NFS_SUPER_MAGIC, true, "NFS"},
+		     {FUSE_SUPER_MAGIC, true, "FUSE"},
+		     {CIFS_SUPER_MAGIC, true, "CIFS"},
+		     {SMB2_SUPER_MAGIC, true, "SMB"},
+		     {V9FS_MAGIC, true, "9p"},
+		     {AFS_SUPER_MAGIC, true, "AFS"},
+		     {CEPH_SUPER_MAGIC, true, "Ceph"}};
+	char above[SL_FOLDER_PATH_BYTES];
+	struct statfs found;
+	snprintf(above, sizeof above, "%s", folder);
+	if (statfs(folder, &found) != 0 && statfs(dirname(above), &found) != 0)
+		return NULL;
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+		*remote = kinds[i].remote;
+		if ((uint32_t)found.f_type == kinds[i].type)
+			return kinds[i].name;
+	}
+	return NULL;
 }
 
 /* ---- the lock ---- */

@@ -12,6 +12,10 @@
 /* Write the path of file `name` of `folder` into `path`. */
 void sl_folder_path(const char *folder, const char *name, char path[static SL_FOLDER_PATH_BYTES]);
 
+/* Return the name of the file system of the folder, or if it is not there of the one above, if that may lose
+ * records; NULL: no such one. *remote: another machine may, and may have the folder, too; else it forgets all
+ * at a time. */
+const char *sl_folder_kind(const char *folder, bool *remote);
 /* Make the folder, if there is none, and its entry in its parent durable. */
 int sl_folder_make(const char *folder, struct sl_error *error);
 /* Make the folder and take its lock, a descriptor, into *lock; SL_ERR_BUSY: another process holds it. */

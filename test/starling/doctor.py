@@ -1,4 +1,4 @@
-"""`starling doctor`: what it says of this machine and of peers: doctor.py STARLING STARLINGD here|peers|links|group
+"""`starling doctor`: what it says of this machine and of peers: doctor.py STARLING STARLINGD here|peers|links|addresses|remedies|group
 
 Real learners where they can be as wanted. Peers that a learner of today cannot be are played by this program.
 """
@@ -7,6 +7,7 @@ import os
 import re
 import resource
 import shutil
+import signal
 import socket
 import ssl
 import struct
@@ -279,6 +280,67 @@ def look_here(ports):
 	assert 'bad.yaml:1:1: ' in run('doctor', 'run/learner-01', status=1)
 
 
+def look_at_addresses(ports):
+	"""Addresses that lead nowhere, own ones and those of peers, and the remedy, which is followed."""
+	bad = {2: '0.0.0.0', 3: '224.0.0.1', 4: '127.0.0.1', 5: '[fe80::1]'}
+	lines = {i: keygen(i, f'{bad.get(i, "192.0.2.1")}:{ports[i]}') for i in range(1, 6)}
+	Path('roster.yaml').write_text(''.join(lines.values()))
+	configure('one.yaml', 1, 'roster.yaml', listen=f'127.0.0.1:{ports[1]}')
+	doctor = Doctor('--config', 'one.yaml', status=1).says('ok', 'own line', 'm1 (1), 192.0.2.1:')
+	for i, flaw in {2: 'leads each machine to itself', 3: 'is the address of no machine', 4: 'leads each machine to itself', 5: 'is valid on one link only'}.items():
+		doctor.says('FAIL', f'peer m{i} ({i})', f'{bad[i]}:{ports[i]}: its address {flaw}; correct its address in the roster', 'starling group address')
+		configure(f'{i}.yaml', i, 'roster.yaml', listen=f'127.0.0.1:{ports[i]}')
+		Doctor('--config', f'{i}.yaml', status=None).says('warn', 'own line', f'm{i} ({i}): other machines may be unable to reach {bad[i]}:{ports[i]}, which {flaw}; correct')
+	lines[4] = lines[4].replace(bad[4], f'{bad[4]}:{ports[4]},192.0.2.4') # one of two is good
+	Path('roster.yaml').write_text(''.join(lines.values()))
+	Doctor('--config', '4.yaml', status=None).says('ok', 'own line', 'm4 (4), 127.0.0.1:')
+	for i in lines: # all on one machine
+		lines[i] = re.sub(r'address: "[^"]*"', f'address: "127.0.0.1:{ports[i]}"', lines[i])
+	Path('roster.yaml').write_text(''.join(lines.values()))
+	Doctor('--config', '4.yaml', status=1).says('ok', 'own line', 'm4 (4), 127.0.0.1:').says('FAIL', 'peer m2 (2)', 'connection refused', 'start its learner')
+
+
+def look_at_remedies(ports):
+	"""Remedies that once were those of another fault."""
+	Path('roster.yaml').write_text(''.join(keygen(i, f'127.0.0.1:{ports[i]}') for i in (1, 2, 3)))
+	configure('config.yaml', 1, 'roster.yaml')
+	learner = start('config.yaml', 'log')
+	expect('the learner answers', lambda: 'ok    learner' in Doctor('--config', 'config.yaml', status=None).said or 'warn  learner: runs' in Doctor('--config', 'config.yaml', status=None).said)
+	learner.send_signal(signal.SIGSTOP) # its port is that of no other program
+	doctor = Doctor('--config', 'config.yaml', status=1)
+	doctor.says('warn', 'learner', 'does not answer', 'kill -CONT').says('ok', 'address', 'held by the running learner')
+	learner.send_signal(signal.SIGCONT)
+	end(learner)
+	Doctor('--config', 'config.yaml', status=1).says('ok', 'address', 'free')
+	ahead = time.time() + 86400
+	os.utime('roster.yaml', (ahead, ahead))
+	Doctor('--config', 'config.yaml', status=1).says('FAIL', 'clock', 'before the date of', 'if it is right, touch that file')
+	Path('roster.yaml').touch()
+	Doctor('--config', 'config.yaml', status=1).says('ok', 'clock')
+	Path('admin.key').write_text('x')
+	os.chmod('admin.key', 0o640)
+	Doctor('--config', os.path.abspath('config.yaml'), status=1).says('FAIL', 'admin key', 'mode 0640', 'run chmod 600 ')
+	os.chmod('admin.key', 0o600)
+	Doctor('--config', 'config.yaml', status=1).silent('FAIL', 'admin key')
+	kept = Path('m1/identity').rename('m1/kept')
+	Doctor('--config', 'config.yaml', status=1).says('FAIL', 'key', 'No such file', 'make a new key with')
+	run('group', 'create', 'ward', '--learner', 'a', '--address', f'127.0.0.1:{ports[4]}', '--folder', 'ga')
+	Path('ga/identity').rename('ga/kept')
+	Doctor('ga', status=1).says('FAIL', 'key', 'No such file', 'restore its folder from its newest backup, or have this learner removed, move the folder')
+	keygen(9, '127.0.0.1:9', 'ga/identity')
+	Doctor('ga', status=1).says('FAIL', 'key', 'the roster sha256:', 'restore its folder')
+	shutil.rmtree('ga/identity')
+	Path('ga/kept').rename('ga/identity')
+	Doctor('ga', status=None).says('ok', 'key')
+	kept.rename('m1/identity')
+	if os.geteuid() == 0: # as another user
+		for path in ('roster.yaml', 'config.yaml'):
+			os.chmod('.', 0o755)
+			os.chmod(path, 0o600)
+			done = subprocess.run(['setpriv', '--reuid', 'nobody', '--clear-groups', STARLING, 'doctor', '--config', 'config.yaml'], capture_output=True, text=True)
+			assert 'Permission denied; run this command as the user of the learner, or as root' in done.stdout, done
+
+
 def join(name, port, invitation):
 	run('join', '-', '--name', name, '--address', f'127.0.0.1:{port}', '--folder', f'g{name}', text=invitation)
 
@@ -343,7 +405,7 @@ def look_at_group(ports):
 
 
 def main():
-	case = {'here': look_here, 'peers': look_at_peers, 'links': look_at_links, 'group': look_at_group}[sys.argv[3]]
+	case = {'here': look_here, 'peers': look_at_peers, 'links': look_at_links, 'addresses': look_at_addresses, 'remedies': look_at_remedies, 'group': look_at_group}[sys.argv[3]]
 	before = Path.cwd()
 	with tempfile.TemporaryDirectory(prefix='starling-test-') as folder:
 		os.chdir(folder)

@@ -31,6 +31,8 @@ for address in 127.0.0.1 0.0.0.0 '[::]' '[::1]' localhost '[::ffff:127.0.0.1]' 2
 	rm -rf gn
 	ends 0 group create nowhere --learner a --address "$address:7400" --folder gn
 	has err "Other machines may be unable to reach $address:7400, which $why; to correct it: starling group address a HOST:PORT --folder $folder/gn, then"
+	"$program" doctor gn >out 2>err || :
+	has out "warn  own line: a (1): other machines may be unable to reach $address:7400, which $why; correct its address"
 	ends 0 group invite --folder gn
 	has err "unable to reach $address:7400, which $why; to correct it: starling group invite --address HOST:PORT"
 	ends 0 group address a 0.0.0.0:7401 --folder gn
@@ -39,6 +41,8 @@ for address in 127.0.0.1 0.0.0.0 '[::]' '[::1]' localhost '[::ffff:127.0.0.1]' 2
 	! grep -q unable err || fail "one good address of $address is enough: $(cat err)"
 	ends 0 group invite --folder gn
 	! grep -q unable err || fail "an invitation with a good address: $(cat err)"
+	"$program" doctor gn >out 2>err || :
+	has out 'ok    own line: a (1)'
 done
 
 # Before the first start: the command that starts it, whether the folder or the one above is named.

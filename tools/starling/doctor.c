@@ -3,13 +3,16 @@
 #include "tools/starling/doctor.h"
 
 #include <limits.h>
+#include <openssl/x509.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "daemon/net/listen.h"
 #include "daemon/runtime/vector_memory.h"
+#include "daemon/store/folder.h"
 #include "tools/lib/option.h"
 #include "tools/starling/group_folder.h"
 #include "tools/lib/python.h"
@@ -54,18 +57,29 @@ static const struct sl_usage usage = {.options = own,
 				      .check = check,
 				      .doc = SL_HELP_DOCTOR};
 
-/* Return the settings that the checks of this machine in Python need. */
+/* Return when the certificate was made, in unix seconds; 0: not known. */
+static json_int_t made_at(const struct sl_doctor *d)
+{
+	struct tm tm;
+	return d->has_key && ASN1_TIME_to_tm(X509_get0_notBefore(d->identity.certificate), &tm) == 1
+		       ? (json_int_t)timegm(&tm)
+		       : 0;
+}
+
+/* Return what the checks of this machine in Python need to know. */
 static json_t *facts_of(const struct sl_doctor *d)
 {
 	const struct sl_settings *s = &d->settings;
 	char address[SL_ADDRESS_BYTES] = "";
-	bool mdns = s->discover != SL_DISCOVER_NONE;
+	bool mdns = s->discover != SL_DISCOVER_NONE, remote;
 	bool all = d->self >= 0 &&
 		   sl_listen_choose(s->listen, d->group.roster.members[d->self].address, mdns, address);
-	return json_pack("{s:s, s:s, s:s, s:b, s:s?, s:b, s:I, s:I}", "config", d->config, "state", s->state,
-			 "control", s->control, "mdns", (int)mdns, "listen", d->self >= 0 ? address : NULL,
-			 "all_addresses", (int)all, "learners", (json_int_t)d->group.roster.size,
-			 "paged_bytes", (json_int_t)SL_VECTOR_MEMORY_PAGED);
+	return json_pack("{s:s, s:s, s:s, s:b, s:s?, s:b, s:I, s:I, s:s?, s:s, s:s, s:s, s:I}", "config",
+			 d->config, "state", s->state, "control", s->control, "mdns", (int)mdns, "listen",
+			 d->self >= 0 ? address : NULL, "all_addresses", (int)all, "learners",
+			 (json_int_t)d->group.roster.size, "paged_bytes", (json_int_t)SL_VECTOR_MEMORY_PAGED,
+			 "disk", sl_folder_kind(s->state, &remote), "roster", s->roster, "identity",
+			 s->identity, "token", s->http_token_file, "made_at", made_at(d));
 }
 
 /* Return true if `folder`, which may be NULL, has this entry; write its path. */

@@ -12,7 +12,8 @@ enum sl_doctor_level { SL_DOCTOR_OK, SL_DOCTOR_WARN, SL_DOCTOR_FAIL };
 /* Of a peer. */
 struct sl_doctor_finding {
 	enum sl_doctor_level level;
-	char text[512], remedy[512]; /* remedy "": none */
+	const char *code; /* NULL: none yet */
+	char detail[512];
 };
 
 struct sl_doctor {
@@ -22,18 +23,15 @@ struct sl_doctor {
 	struct sl_identity identity;
 	int self;	  /* index in the roster; -1: not there */
 	bool has_key;	  /* the identity is loaded */
-	json_t *findings; /* objects: result, about, text, remedy */
+	json_t *findings; /* objects: result, about, code, text */
 };
-
-/* Add a finding. `remedy` NULL: none is needed. */
-void sl_doctor_add(struct sl_doctor *doctor, enum sl_doctor_level level, const char *about,
-		   const char *remedy, const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 /* Check this machine. Return true if configuration, roster and key are good, so that peers can be checked. */
 bool sl_doctor_machine(struct sl_doctor *doctor);
 /* Return the finding as an object. */
-json_t *sl_doctor_json(enum sl_doctor_level level, const char *about, const char *text, const char *remedy);
-/* Check all peers at once, and print what each is found to be: a finding with "done", "address" and
- * "ahead_s", by which its clock is ahead of that of this machine (null: unknown). Return false if threads
- * still run: the program must end with _exit and free nothing. */
+json_t *sl_doctor_json(enum sl_doctor_level level, const char *about, const char *code, const char *text);
+/* Check all peers at once, and print what each is found to be: a finding with "code" ("late": in
+ * vain until now), of which "text" is a detail, "address" and "ahead_s", by which its clock is ahead of that
+ * of this machine (null: unknown). Return false if threads still run: the program must end with _exit and
+ * free nothing. */
 bool sl_doctor_peers(struct sl_doctor *doctor);

@@ -10,6 +10,7 @@
 #include "common/protocol/canonical.h"
 #include "common/wire/codec.h"
 #include "daemon/membership/join_client.h"
+#include "daemon/runtime/address.h"
 #include "tools/lib/command.h"
 #include "tools/lib/control_query.h"
 #include "tools/starling/doctor.h"
@@ -18,7 +19,6 @@
 #define CONNECTION_MS 2500u /* for the addresses of a peer together, each of at most two times */
 #define ALL_S 8		    /* for all peers: the resolver of names sets no limit of its own */
 #define ANSWER_S 2
-#define CORRECT_ADDRESS "correct its address in the roster (in a group: starling group address)"
 
 struct peer {
 	bool done;			/* the finding is complete */
@@ -42,14 +42,16 @@ struct asked {
 	pthread_t threads[THREADS_MAX];
 };
 
+/* Set the finding: `code` names its text and its remedy in starling_control/doctor.py; the format is of what
+ * they name. */
 static void __attribute__((format(printf, 4, 5)))
-find(struct sl_doctor_finding *f, enum sl_doctor_level level, const char *remedy, const char *format, ...)
+find(struct sl_doctor_finding *f, enum sl_doctor_level level, const char *code, const char *format, ...)
 {
 	va_list list;
 	f->level = level;
-	snprintf(f->remedy, sizeof f->remedy, "%s", remedy != NULL ? remedy : "");
+	f->code = code;
 	va_start(list, format);
-	vsnprintf(f->text, sizeof f->text, format, list);
+	vsnprintf(f->detail, sizeof f->detail, format, list);
 	va_end(list);
 }
 
@@ -58,18 +60,12 @@ static void find_other_key(struct sl_doctor_finding *f, const struct sl_roster *
 {
 	char text[SL_PIN_TEXT_BYTES];
 	int other = sl_roster_find_pin(roster, pin);
-	if (other >= 0) {
-		find(f, SL_DOCTOR_FAIL,
-		     "correct the addresses of the two in the roster (in a group: starling group address)",
-		     "another learner answers there, %s (%" PRIu32 ")", roster->members[other].name,
-		     roster->members[other].id);
-		return;
-	}
 	sl_roster_pin_text(pin, text);
-	find(f, SL_DOCTOR_FAIL,
-	     "compare it with 'starling keygen --show' there, then correct the key or the address in the "
-	     "roster",
-	     "another key answers than the roster has, %s", text);
+	if (other >= 0)
+		find(f, SL_DOCTOR_FAIL, "other learner", "%s (%" PRIu32 ")", roster->members[other].name,
+		     roster->members[other].id);
+	else
+		find(f, SL_DOCTOR_FAIL, "other key", "%s", text);
 }
 
 /* Say why no connection could be made. */
@@ -77,28 +73,20 @@ static void find_unreachable(const struct peer *p, struct sl_doctor_finding *f,
 			     const struct sl_join_client *client, const struct sl_error *error)
 {
 	const char *address = strstr(error->text, ": "), *why = address != NULL ? address + 2 : error->text;
-	if (p->has_link) {
-		find(f, SL_DOCTOR_WARN,
-		     "the link works; if this machine is to dial, too, let it through the firewall there, "
-		     "or " CORRECT_ADDRESS,
-		     "one direction only: it has dialled this machine, and cannot be dialled (%s)", why);
-		return;
-	}
-	if (client->failure == SL_JOIN_FAILURE_RESOLVE)
-		find(f, SL_DOCTOR_FAIL, CORRECT_ADDRESS ", or DNS or /etc/hosts here",
-		     "its name does not resolve (%s)", why);
+	if (p->has_link)
+		find(f, SL_DOCTOR_WARN, "one way", "%s", why);
+	else if (client->failure == SL_JOIN_FAILURE_RESOLVE)
+		find(f, SL_DOCTOR_FAIL, "no name", "%s", why);
 	else if (client->why == ENETUNREACH || client->why == EHOSTUNREACH)
-		find(f, SL_DOCTOR_FAIL, "look at the route and the VPN: ip route get HOST", "no route (%s)",
-		     why);
+		find(f, SL_DOCTOR_FAIL, "no route", "%s", why);
+	else if (client->why == EACCES || client->why == EPERM)
+		find(f, SL_DOCTOR_FAIL, "forbidden", "%s", why);
 	else if (client->why == ECONNREFUSED)
-		find(f, SL_DOCTOR_FAIL, "start its learner, or " CORRECT_ADDRESS,
-		     "connection refused: no program listens there");
+		find(f, SL_DOCTOR_FAIL, "refused", "%s", "");
 	else if (client->why == ETIMEDOUT)
-		find(f, SL_DOCTOR_FAIL,
-		     "is its machine on? let the port through the firewalls of both machines",
-		     "no answer within %.1f s", p->ms / 1e3);
+		find(f, SL_DOCTOR_FAIL, "no answer", "%.1f", p->ms / 1e3);
 	else
-		find(f, SL_DOCTOR_FAIL, "see the network of both machines", "%s", why);
+		find(f, SL_DOCTOR_FAIL, "network", "%s", why);
 }
 
 static void find_handshake(struct sl_doctor_finding *f, const struct sl_join_client *client,
@@ -107,17 +95,13 @@ static void find_handshake(struct sl_doctor_finding *f, const struct sl_join_cli
 	if (client->session.pinned)
 		find_other_key(f, roster, client->session.pin);
 	else
-		find(f, SL_DOCTOR_FAIL,
-		     "another program, or a proxy that ends TLS, may have the port: correct the address, or "
-		     "pass TLS through",
-		     "TLS failure: %s",
+		find(f, SL_DOCTOR_FAIL, "tls", "%s",
 		     client->why != 0 ? strerror(client->why) : "no learner answers there");
 }
 
 static void find_other_run(struct sl_doctor_finding *f, const struct sl_doctor *d)
 {
-	find(f, SL_DOCTOR_FAIL, "set 'run' to the same name at all learners",
-	     "other run: it takes no part in '%s'", d->settings.run);
+	find(f, SL_DOCTOR_FAIL, "other run", "%s", d->settings.run);
 }
 
 /* Compare the Hello of the peer. */
@@ -134,9 +118,7 @@ static void compare_hello(struct sl_doctor_finding *f, const struct sl_doctor *d
 	if (memcmp(hello->run, run, sizeof run) != 0)
 		find_other_run(f, d);
 	else if (memcmp(hello->roster, d->group.roster.hash, SL_HASH_BYTES) != 0)
-		find(f, SL_DOCTOR_WARN,
-		     "give all learners the same roster and shared settings, then run 'starling reload'",
-		     "answers, and has another roster or other shared settings");
+		find(f, SL_DOCTOR_WARN, "other roster", "%s", "");
 	sl_codec_close(&decoded);
 }
 
@@ -149,7 +131,7 @@ static void hear(struct sl_doctor_finding *f, const struct sl_doctor *d, struct 
 	while (!told && (rc = sl_join_client_frame(client, &frame)) == SL_OK) {
 		any = true;
 		if (frame.kind == SL_MSG_HELLO) {
-			find(f, SL_DOCTOR_OK, NULL, "answers");
+			find(f, SL_DOCTOR_OK, "answers", "%s", "");
 			compare_hello(f, d, &frame);
 			told = true;
 		}
@@ -160,19 +142,11 @@ static void hear(struct sl_doctor_finding *f, const struct sl_doctor *d, struct 
 	if (told)
 		return;
 	if (rc == SL_ERR_FORMAT && version != 0)
-		find(f, SL_DOCTOR_FAIL, version > 0 ? "upgrade Starling here" : "upgrade Starling there",
-		     "version differs: it speaks %s version of the protocol",
-		     version > 0 ? "a newer" : "an older");
+		find(f, SL_DOCTOR_FAIL, version > 0 ? "newer" : "older", "%s", "");
 	else if (any || rc == SL_ERR_NOTFOUND)
-		find(f, SL_DOCTOR_OK, NULL, "answers%s",
-		     any ? "" : ", and holds another link, or waits for its first program");
-	else if (rc == SL_ERR_CRYPTO)
-		find(f, SL_DOCTOR_FAIL,
-		     "have the line of this machine put into its roster, then run 'starling reload' there",
-		     "it refuses the key of this machine, which is not in its roster");
+		find(f, SL_DOCTOR_OK, any ? "answers" : "busy", "%s", "");
 	else
-		find(f, SL_DOCTOR_FAIL, "see its log; is its machine overloaded?",
-		     "it completes the TLS handshake, and then sends nothing");
+		find(f, SL_DOCTOR_FAIL, rc == SL_ERR_CRYPTO ? "refuses key" : "mute", "%s", "");
 }
 
 /* Begin a link as the learner would. */
@@ -205,12 +179,10 @@ static void compare_roster(const struct sl_doctor *d, const struct sl_join_answe
 		rc = theirs.version > d->group.version ? sl_group_follows(&d->group, &theirs, &error)
 						       : sl_group_follows(&theirs, &d->group, &error);
 	if (rc != SL_OK)
-		find(f, SL_DOCTOR_FAIL, "ask the admin which roster is right", "its roster does not fit: %s",
-		     error.text);
+		find(f, SL_DOCTOR_FAIL, "unfit roster", "%s", error.text);
 	else
-		find(f, SL_DOCTOR_WARN, "it spreads between two rounds; wait for the next round",
-		     "answers; it has version %" PRIu64 " of the roster, this machine %" PRIu64,
-		     theirs.version, d->group.version);
+		find(f, SL_DOCTOR_WARN, "version of roster",
+		     "%" PRIu64 " of the roster, this machine %" PRIu64, theirs.version, d->group.version);
 	sl_group_close(&theirs);
 }
 
@@ -226,17 +198,13 @@ static void judge(const struct sl_doctor *d, const struct sl_join_answer *answer
 			compare_roster(d, answer, f);
 		return;
 	case SL_JOIN_OTHER_GROUP:
-		find(f, SL_DOCTOR_FAIL, "end that learner, and start the one of this group",
-		     "other group: the learner that answers, with the right key, is not of %s",
-		     d->group.name);
+		find(f, SL_DOCTOR_FAIL, "other group", "%s", d->group.name);
 		return;
 	case SL_JOIN_NO_MEMBER:
-		find(f, SL_DOCTOR_FAIL,
-		     "run 'starling group list' there; if it is right, join again with a new invitation",
-		     "not a member: the key of this machine is not in its roster");
+		find(f, SL_DOCTOR_FAIL, "no member", "%s", "");
 		return;
 	default:
-		find(f, SL_DOCTOR_WARN, "see its log", "it cannot answer now");
+		find(f, SL_DOCTOR_WARN, "later", "%s", "");
 	}
 }
 
@@ -256,7 +224,7 @@ static bool try_join(const struct sl_doctor *d, uint32_t index, struct peer *p, 
 	else if (serves && memcmp(sl_join_client_pin(&client), m->pin, SL_HASH_BYTES) != 0)
 		find_other_key(f, &d->group.roster, sl_join_client_pin(&client));
 	else if (serves && sl_join_client_ask(&client, &request, &answer, &error) != SL_OK)
-		find(f, SL_DOCTOR_FAIL, "see its log", "%s", error.text);
+		find(f, SL_DOCTOR_FAIL, "no sense", "%s", error.text);
 	else if (serves)
 		judge(d, &answer, p, f);
 	else
@@ -282,7 +250,7 @@ static void try_dial(const struct sl_doctor *d, uint32_t index, const struct pee
 	else if (p->other_run)
 		find_other_run(f, d);
 	else
-		find(f, SL_DOCTOR_OK, NULL, "the learner holds a link");
+		find(f, SL_DOCTOR_OK, "link", "%s", "");
 	sl_join_client_close(&client);
 }
 
@@ -291,16 +259,29 @@ static void examine_at(const struct sl_doctor *d, uint32_t index, struct peer *p
 {
 	bool is_group = sl_group_is_signed(&d->group);
 	bool served = is_group && try_join(d, index, p, f);
-	if (is_group && f->text[0] != '\0' && (served || sl_group_is_forming(&d->group)))
+	if (is_group && f->code != NULL && (served || sl_group_is_forming(&d->group)))
 		return;
 	if (p->has_link && !is_group)
 		try_dial(d, index, p, f);
 	else if (p->has_link)
-		find(f, SL_DOCTOR_OK, NULL, "the learner holds a link");
+		find(f, SL_DOCTOR_OK, "link", "%s", "");
 	else if (sl_group_is_forming(&d->group))
-		find(f, SL_DOCTOR_OK, NULL, "answers; the group is forming");
+		find(f, SL_DOCTOR_OK, "forming", "%s", "");
 	else
 		try_link(d, index, p, f);
+}
+
+/* If the address leads nowhere, name that as the reason. One that leads each machine to itself may be right
+ * if the own one does, too. */
+static void blame_address(const struct sl_doctor *d, struct peer *p)
+{
+	char own[SL_ADDRESS_BYTES];
+	const char *flaw = sl_address_flaw(p->address, false);
+	sl_roster_address_at(d->group.roster.members[d->self].address, 0, own);
+	if (flaw == NULL || p->finding.level == SL_DOCTOR_OK ||
+	    (sl_address_is_here(p->address) && sl_address_is_here(own)))
+		return;
+	find(&p->finding, p->has_link ? SL_DOCTOR_WARN : SL_DOCTOR_FAIL, "nowhere", "%s", flaw);
 }
 
 /* Examine a peer at its addresses, and keep the best finding. */
@@ -313,6 +294,7 @@ static void examine(const struct sl_doctor *d, uint32_t index, struct peer *p)
 		sl_roster_address_at(d->group.roster.members[index].address, i, one.address);
 		one.finding = (struct sl_doctor_finding){.level = SL_DOCTOR_OK};
 		examine_at(d, index, &one, &one.finding);
+		blame_address(d, &one);
 		if (i == 0 || one.finding.level < p->finding.level)
 			*p = one;
 	}
@@ -370,8 +352,8 @@ static json_t *peer_json(const struct sl_member *m, const struct peer *p)
 {
 	char about[96];
 	snprintf(about, sizeof about, "peer %.60s (%" PRIu32 ")", m->name, m->id);
-	json_t *object = sl_doctor_json(p->finding.level, about, p->finding.text, p->finding.remedy);
-	json_object_set_new(object, "done", json_boolean(p->done));
+	json_t *object = sl_doctor_json(p->finding.level, about, p->done ? p->finding.code : "late",
+					p->finding.detail);
 	json_object_set_new(object, "address", json_string(p->done ? p->address : m->address));
 	json_object_set_new(object, "ahead_s", p->has_clock ? json_integer(p->ahead_s) : json_null());
 	return object;

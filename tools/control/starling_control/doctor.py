@@ -27,9 +27,69 @@ FILES_OWN = 64  # descriptors besides those of links
 MEMORY_LEAST = 8 << 20  # secrets of a small model
 CLOCK_S = 300  # by which two clocks may differ without a word
 SET_CLOCK = "set the clock, with timedatectl set-ntp true"
+YEARS = range(2025, 2101)  # that a clock may show
+FILE_AHEAD_S = 60  # that the date of a file may lie ahead, as on a network file system
 LISTEN_REMEDIES = {errno.EADDRINUSE: "another program has the port ('ss -ltnp' shows which): end it, or choose another port",
                    errno.EADDRNOTAVAIL: "set 'listen' to an address of this machine, such as 0.0.0.0:PORT",
                    errno.EACCES: "choose a port of 1024 or more"}
+DISK_REMEDIES = {errno.ENOSPC: "free some space", errno.EDQUOT: "free some space, or have the quota raised",
+                 errno.EROFS: "mount its file system writable ('dmesg' says if a damaged disk was the reason), or set 'state' to a folder elsewhere",
+                 errno.ENOENT: "make the folder, or correct 'state'", errno.ENOTDIR: "set 'state' to a folder",
+                 errno.EIO: "the disk fails, see 'dmesg': set 'state' to a folder on another one"}
+GIVE_FOLDER = "give the folder to the user of the learner, and run this command as that user"
+
+
+FORGETS = "which forgets all when the machine or container ends: this learner then sits out a round, and pays for it with dp"
+REMOTE = "where a record may be lost with the power of another machine, and a second machine may run this learner"
+ON_DISK, ON_LOCAL_DISK = "put 'state' on a disk, or set 'forgetful'", "put 'state' on a local disk"
+EXPORT = f"{ON_LOCAL_DISK}, or export it with 'sync', and mount it without 'nolock' and 'local_lock'"
+FILE_SYSTEMS = {"tmpfs": (FORGETS, ON_DISK), "ramfs": (FORGETS, ON_DISK), "overlay": (FORGETS, ON_DISK), "NFS": (REMOTE, EXPORT)}
+CORRECT = "correct its address in the roster (in a group, on the admin's machine: starling group address)"
+AS_OWNER = "run this command as the user of the learner, or as root"
+JOIN_AGAIN = "move the folder of the group elsewhere, and join with a new invitation"
+RESTORE = "restore its folder from its newest backup, or"
+REMEDIES = {"": "", "configuration": "correct it; starlingd.yaml(5) describes each setting",
+            "roster": "copy it again from a learner that runs; see roster(5)", "nowhere": CORRECT,
+            "removed": f"it was removed; to take part again, {JOIN_AGAIN}", "no line": "correct 'id', or have this learner added to the roster",
+            "key": f"{RESTORE} make a new key with 'starling keygen'", "key of group": f"{RESTORE} have this learner removed, {JOIN_AGAIN}",
+            "own other key": "correct 'identity' or 'id', or have the roster line of 'starling keygen --show' put into the roster of all learners",
+            "other key of group": f"{RESTORE} have this learner removed, {JOIN_AGAIN}"}
+# What is found at a peer: the text, with a detail, and the remedy.
+PEERS = {
+    "answers": ("answers", ""),
+    "busy": ("answers, and holds another link, or waits for its first program", ""),
+    "forming": ("answers; the group is forming", ""),
+    "link": ("the learner holds a link", ""),
+    "late": (f"not done within {PEERS_S} s", "does its name resolve? see /etc/resolv.conf"),
+    "nowhere": ("its address {}", CORRECT),
+    "other learner": ("another learner answers there, {}", "correct the addresses of the two in the roster (in a group: starling group address)"),
+    "other key": ("another key answers than the roster has, {}",
+                  "compare it with 'starling keygen --show' there, then correct the key or the address in the roster"),
+    "one way": ("one direction only: it has dialled this machine, and cannot be dialled ({})",
+                f"the link works; if this machine is to dial, too, let it through the firewall there, or {CORRECT}"),
+    "no name": ("its name does not resolve ({})", f"{CORRECT}, or DNS or /etc/hosts here"),
+    "no route": ("no route ({})", "look at the route and the VPN (ip route get HOST); a firewall may say so, too: let the port through those of both machines"),
+    "forbidden": ("this machine forbids the connection ({})", "let the port through the firewall of this machine"),
+    "refused": ("connection refused: no program listens there", f"start its learner, or {CORRECT}"),
+    "no answer": ("no answer within {} s", "is its machine on? let the port through the firewalls of both machines"),
+    "network": ("{}", "see the network of both machines"),
+    "tls": ("TLS failure: {}", "another program, or a proxy that ends TLS, may have the port: correct the address, or pass TLS through"),
+    "other run": ("other run: it takes no part in '{}'", "set 'run' to the same name at all learners"),
+    "other roster": ("answers, and has another roster or other shared settings",
+                     "give all learners the same roster and shared settings, then run 'starling reload'"),
+    "newer": ("version differs: it speaks a newer version of the protocol", "upgrade Starling here"),
+    "older": ("version differs: it speaks an older version of the protocol", "upgrade Starling there"),
+    "refuses key": ("it refuses the key of this machine, which is not in its roster",
+                    "have the line of this machine put into its roster, then run 'starling reload' there"),
+    "mute": ("it completes the TLS handshake, and then sends nothing", "see its log; is its machine overloaded?"),
+    "unfit roster": ("its roster does not fit: {}", "ask the admin which roster is right"),
+    "version of roster": ("answers; it has version {}", "it spreads between two rounds: wait for the next round, or run 'starling group update' at the older one"),
+    "other group": ("other group: the learner that answers, with the right key, is not of {}", "end that learner, and start the one of this group"),
+    "no member": ("not a member: the key of this machine is not in its roster",
+                  "run 'starling group list' there; if it is right, move the folder of the group elsewhere, and join again with a new invitation"),
+    "later": ("it cannot answer now", "see its log"),
+    "no sense": ("{}", "see its log"),
+}
 
 
 def part(name: str, arguments: list[str]) -> Any:
@@ -45,8 +105,13 @@ class Doctor:
 
     def __init__(self, arguments: list[str], as_json: bool) -> None:
         machine = part("machine", arguments)
-        self.findings, self.facts, self.json, self.shown = machine["findings"], machine["facts"], as_json, 0
+        self.findings: list[dict] = []
+        self.facts, self.json, self.shown = machine["facts"], as_json, 0
+        for one in machine["findings"]:
+            denied = os.strerror(errno.EACCES) in one["text"]
+            self.add(one["result"], one["about"], one["text"], AS_OWNER if denied else REMEDIES[one["code"]])
         self.status: Optional[dict] = None
+        self.runs = False
         if self.facts is not None:
             self.machine()
         self.show()
@@ -66,6 +131,8 @@ class Doctor:
     # ---- this machine ----
 
     def machine(self) -> None:
+        self.secrets()
+        self.clock()
         if self.facts["mdns"] and not os.path.exists(AVAHI_PID):  # it has the file while it runs
             self.add(WARN, "discovery", f"discover: mdns needs avahi-daemon, and there is no {AVAHI_PID}", "apt install avahi-daemon, or start it")
         self.learner()
@@ -75,15 +142,43 @@ class Doctor:
         self.files()
         self.memory()
 
+    def secrets(self) -> None:
+        """Look for files that only their owner may read."""
+        for about, path in (("admin key", os.path.join(os.path.dirname(self.facts["config"]), "admin.key")), ("token", self.facts["token"])):
+            try:
+                mode = os.stat(path).st_mode & 0o7777
+            except OSError:
+                continue
+            if mode & 0o077:
+                self.add(FAIL, about, f"others can read {path} (mode {mode:04o})", f"run chmod 600 {path}")
+
+    def clock(self) -> None:
+        now, before, remedy = time.time(), "", SET_CLOCK
+        try:
+            dated = os.stat(self.facts["roster"]).st_mtime
+        except OSError:
+            dated = 0
+        if dated > now + FILE_AHEAD_S:
+            before, remedy = f", before the date of {self.facts['roster']}", f"{SET_CLOCK}; if it is right, touch that file"
+        elif self.facts["made_at"] > now:
+            before = f", before the date of the certificate in {self.facts['identity']}"
+        shown = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(now))
+        if before or time.gmtime(now).tm_year not in YEARS:
+            self.add(FAIL, "clock", f"it shows {shown}{before}", remedy)
+        else:
+            self.add(OK, "clock", shown)
+
     def learner(self) -> None:
         one = at_socket(self.facts["control"])
         ask([one], ANSWER_S, op="status", peers=True)
-        self.status, problem = one.reply, one.problem()
+        self.status, problem, self.runs = one.reply, one.problem(), not one.absent()
         if one.absent():
             start = f"start it: starlingd --config {self.facts['config']}, or its unit"
             self.add(WARN, "learner", "it is not running", start if self.facts["listen"] is not None else "")
         elif problem:
-            self.add(WARN, "learner", f"{one.shown}: {problem}", "run this command as the user of the learner, and see its log")
+            denied = one.error in (errno.EACCES, errno.EPERM)
+            self.add(WARN, "learner", f"{one.shown}: {problem}", "run this command as the user of the learner, or as root" if denied
+                     else "see its log: a signal may have stopped it (kill -CONT), or its disk hangs")
         elif one.reply.get("forming") is True or one.reply.get("waiting") is True:
             self.add(OK, "learner", f"runs; {text(one.reply, 'error')}")
         elif text(one.reply, "obstacle"):
@@ -95,7 +190,7 @@ class Doctor:
         host, _, port = listen.rpartition(":")
         try:
             found = socket.getaddrinfo(host.strip("[]") or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
-            if self.status is None:  # a running learner has the port
+            if not self.runs:  # a running learner has the port
                 with socket.socket(found[0], socket.SOCK_STREAM) as one:
                     one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
                     one.bind(found[4])
@@ -107,7 +202,7 @@ class Doctor:
                      LISTEN_REMEDIES.get(failure.errno, "set 'listen' to an address of this machine"))
         else:
             all_addresses = ", all addresses, as that of the roster is not one of this machine" if self.facts["all_addresses"] else ""
-            self.add(OK, "address", f"{listen}{all_addresses}, {'free' if self.status is None else 'held by the running learner'}")
+            self.add(OK, "address", f"{listen}{all_addresses}, {'held by the running learner' if self.runs else 'free'}")
 
     def disk(self) -> None:
         folder = self.facts["state"]
@@ -120,13 +215,14 @@ class Doctor:
                 os.fsync(file.fileno())
                 ms = 1000 * (time.monotonic() - begun)
         except OSError as failure:
-            full = failure.errno in (errno.ENOSPC, errno.EDQUOT)
-            self.add(FAIL, "disk", f"{folder}: {failure.strerror}",
-                     "free some space" if full else "give the folder to the user of the learner, and run this command as that user")
+            self.add(FAIL, "disk", f"{folder}: {failure.strerror}", DISK_REMEDIES.get(failure.errno, GIVE_FOLDER))
         else:
             slow = ms > SYNC_SLOW_MS
             self.add(WARN if slow else OK, "disk", f"{folder}: {ms:.1f} ms to synchronise 64 KiB",
                      "a round synchronises six times: put 'state' on a faster disk" if slow else "")
+        if self.facts["disk"]:
+            risk, remedy = FILE_SYSTEMS.get(self.facts["disk"], (REMOTE, ON_LOCAL_DISK))
+            self.add(WARN, "file system", f"{folder} is on {self.facts['disk']}, {risk}", remedy)
 
     def limit(self, which: int) -> tuple[tuple[int, int], str]:
         """Return a limit of the running learner, or else of this process, and whose it is."""
@@ -174,10 +270,10 @@ class Doctor:
             bad_clock = True
             self.add(FAIL, "clock", f"it is {_ahead(-off[-1])} those of {len(off)} of the {len(known)} peers that answer", SET_CLOCK)
         for peer in peers:
-            result, remedy, said, s = peer["result"], peer["remedy"], f"{peer['address']}: {peer['text']}", peer["ahead_s"]
-            if not peer["done"]:
-                result, remedy = FAIL, "does its name resolve? see /etc/resolv.conf"
-                said = f"{peer['address']}: not done within {PEERS_S} s"
+            (said, remedy), result, s = PEERS[peer["code"]], peer["result"], peer["ahead_s"]
+            said = f"{peer['address']}: {said.format(peer['text'])}"
+            if peer["code"] == "late":
+                result = FAIL
             elif result == OK and s is not None and abs(s) > CLOCK_S and not bad_clock:
                 result, remedy = WARN, "set the wrong one, with timedatectl set-ntp true"
                 said += f"; its clock is {_ahead(s)} that of this machine"
