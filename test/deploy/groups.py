@@ -22,7 +22,7 @@ from ports import free_ports
 STARLING, STARLINGD, SOURCE, UNIT = (Path(path).resolve() for path in sys.argv[1:])
 INVITATION = re.compile(r'starling1-\S+')
 STUB = '''#!/bin/sh
-# systemctl enable --now|start|stop|disable --now starlingd@GROUP: the command line of its unit, until the learner is ready, or its end.
+# systemctl enable --now|start|stop|reload|disable --now starlingd@GROUP: the command line of its unit, until the learner is ready, or its end.
 [ "$1" != status ] || exit 0
 case "$1 $2" in
 "enable --now") shift ;;
@@ -31,6 +31,10 @@ esac
 group=${{2#starlingd@}}
 case "$1 $2" in
 "--now starlingd@$group" | "start starlingd@$group") ;;
+"reload starlingd@$group")
+	kill -HUP "$(tail -n 1 /var/lib/starling/pids)"
+	exit 0
+	;;
 "stop starlingd@$group")
 	pid=$(tail -n 1 /var/lib/starling/pids)
 	kill -TERM "$pid"
@@ -175,6 +179,7 @@ def main():
 		for name, commands in (('journalctl', 'cat /var/lib/starling/log'), ('hostname', 'echo "$MACHINE"')):
 			(stub.parent / name).write_text(f'#!/bin/sh\n{commands}\n')
 			(stub.parent / name).chmod(0o755)
+		(stub.parent / 'starlingd').symlink_to(STARLINGD)
 		(stub.parent / 'chown').symlink_to('/bin/true') # a user name space has no user starling
 		names = [f'laptop-{i}' for i in (1, 2, 3, 4, 6)]
 		ports = free_ports(len(names) + 1)
@@ -191,6 +196,9 @@ def main():
 			expect_same_models(first)
 			expect_one_stream(machines, first)
 			named = lambda *names: [machines[name] for name in names]
+			replay(machines, 'Change a setting', invitations, host='laptop-2')
+			assert 'starlingd.yaml: fine' in machines['laptop-2'].said(), machines['laptop-2'].said()
+			expect('laptop-2 has reloaded', lambda: '"event":"reloaded"' in (machines['laptop-2'].folder / 'log').read_text())
 			replay(machines, 'Add or remove a learner', invitations, slice(0, 4))
 			four = named('laptop-1', 'laptop-2', 'laptop-3', 'laptop-4')
 			expect_rounds('rounds of four', four)
