@@ -12,13 +12,14 @@
 
 #define BACKLOG 512
 
-/* Try to bind. Return 0, or the reason as errno. */
+/* Try to listen. Return 0, or the reason as errno. */
 static int try(const struct addrinfo *at)
 {
-	int fd = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0), why = 0;
+	int on = 1, fd = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0), why = 0;
 	if (fd < 0)
 		return errno;
-	if (bind(fd, at->ai_addr, at->ai_addrlen) != 0)
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on); /* as uv_tcp_bind does */
+	if (bind(fd, at->ai_addr, at->ai_addrlen) != 0 || listen(fd, 1) != 0)
 		why = errno;
 	close(fd);
 	return why;
@@ -77,6 +78,16 @@ static int resolve(const char *address, const char *port, struct addrinfo **foun
 	return rc == 0 ? SL_OK
 		       : sl_err_set(error, rc == EAI_AGAIN ? SL_PENDING : SL_ERR_INVALID,
 				    "cannot listen on %s: %s", address, gai_strerror(rc));
+}
+
+bool sl_listen_in_use(const char *address)
+{
+	struct addrinfo *found;
+	if (resolve(address, NULL, &found, NULL) != SL_OK)
+		return false;
+	int why = try(found);
+	freeaddrinfo(found);
+	return why == EADDRINUSE;
 }
 
 int sl_listen_check(const char *address, struct sl_error *error)

@@ -19,6 +19,9 @@
  * single address of this machine. */
 bool sl_listen_choose(const char *given, const char *own, bool moves, char address[static SL_ADDRESS_BYTES]);
 
+/* Return true if another program of this machine listens at `address`. */
+bool sl_listen_in_use(const char *address);
+
 /* Check that `address` resolves to an address of this machine. SL_PENDING: it does not yet: no name server
  * answers, or this machine does not have the address. */
 int sl_listen_check(const char *address, struct sl_error *error);

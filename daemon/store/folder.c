@@ -40,16 +40,10 @@ const char *sl_folder_kind(const char *folder, bool *remote)
 		uint32_t type;
 		bool remote;
 		const char *name;
-	} kinds[] = {{TMPFS_MAGIC, false, "tmpfs"},
-		     {RAMFS_MAGIC, false, "ramfs"},
-		     {OVERLAYFS_SUPER_MAGIC, false, "overlay"},
-		     {NFS_SUPER_MAGIC, true, "NFS"},
-		     {FUSE_SUPER_MAGIC, true, "FUSE"},
-		     {CIFS_SUPER_MAGIC, true, "CIFS"},
-		     {SMB2_SUPER_MAGIC, true, "SMB"},
-		     {V9FS_MAGIC, true, "9p"},
-		     {AFS_SUPER_MAGIC, true, "AFS"},
-		     {CEPH_SUPER_MAGIC, true, "Ceph"}};
+	} kinds[] = {{TMPFS_MAGIC, false, "tmpfs"},    {OVERLAYFS_SUPER_MAGIC, false, "overlay"},
+		     {NFS_SUPER_MAGIC, true, "NFS"},   {FUSE_SUPER_MAGIC, true, "FUSE"},
+		     {CIFS_SUPER_MAGIC, true, "CIFS"}, {SMB2_SUPER_MAGIC, true, "SMB"},
+		     {V9FS_MAGIC, true, "9p"}};
 	char above[SL_FOLDER_PATH_BYTES];
 	struct statfs found;
 	snprintf(above, sizeof above, "%s", folder);

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/base/clean.h"
 #include "daemon/net/listen.h"
 #include "daemon/runtime/vector_memory.h"
 #include "daemon/store/folder.h"
@@ -57,6 +58,20 @@ static const struct sl_usage usage = {.options = own,
 				      .check = check,
 				      .doc = SL_HELP_DOCTOR};
 
+/* Read configuration, roster and key. Return true if all are good, so that peers can be asked. */
+static bool read_machine(struct sl_doctor *d)
+{
+	d->self = -1;
+	if (sl_group_load_settings(d->config, NULL, 0, &d->settings, &d->group, &d->error) != SL_OK)
+		return false;
+	d->self = sl_roster_find(&d->group.roster, d->settings.id);
+	if (d->self < 0)
+		return false;
+	const uint8_t *pin = d->group.roster.members[d->self].pin;
+	d->has_key = sl_identity_load_pinned(d->settings.identity, pin, &d->identity, &d->error) == SL_OK;
+	return d->has_key && memcmp(d->identity.pin, pin, SL_HASH_BYTES) == 0;
+}
+
 /* Return when the certificate was made, in unix seconds; 0: not known. */
 static json_int_t made_at(const struct sl_doctor *d)
 {
@@ -66,20 +81,42 @@ static json_int_t made_at(const struct sl_doctor *d)
 		       : 0;
 }
 
-/* Return what the checks of this machine in Python need to know. */
+/* Return the own line of the roster, and the key here. Those that find this machine by mDNS do not use its
+ * address. */
+static json_t *self_json(const struct sl_doctor *d)
+{
+	char one[SL_ADDRESS_BYTES] = "", has[SL_PIN_TEXT_BYTES], wanted[SL_PIN_TEXT_BYTES];
+	const struct sl_member *m = &d->group.roster.members[d->self];
+	bool here = sl_group_folder_is_here(&d->group.roster, d->self);
+	const char *flaw =
+		d->settings.discover == SL_DISCOVER_NONE ? sl_group_folder_flaw(m->address, here, one) : NULL;
+	sl_roster_pin_text(d->identity.pin, has);
+	sl_roster_pin_text(m->pin, wanted);
+	return json_pack("{s:s, s:I, s:s, s:s, s:s?, s:s?, s:s}", "name", m->name, "id", (json_int_t)m->id,
+			 "address", m->address, "dialled", one, "flaw", flaw, "key", d->has_key ? has : NULL,
+			 "pinned", wanted);
+}
+
+/* Return what starling_control/doctor.py needs to know of the configuration; NULL: it cannot be read. */
 static json_t *facts_of(const struct sl_doctor *d)
 {
 	const struct sl_settings *s = &d->settings;
+	const struct sl_group *group = &d->group;
 	char address[SL_ADDRESS_BYTES] = "";
 	bool mdns = s->discover != SL_DISCOVER_NONE, remote;
+	if (group->roster.size == 0)
+		return NULL;
 	bool all = d->self >= 0 &&
-		   sl_listen_choose(s->listen, d->group.roster.members[d->self].address, mdns, address);
-	return json_pack("{s:s, s:s, s:s, s:b, s:s?, s:b, s:I, s:I, s:s?, s:s, s:s, s:s, s:I}", "config",
-			 d->config, "state", s->state, "control", s->control, "mdns", (int)mdns, "listen",
-			 d->self >= 0 ? address : NULL, "all_addresses", (int)all, "learners",
-			 (json_int_t)d->group.roster.size, "paged_bytes", (json_int_t)SL_VECTOR_MEMORY_PAGED,
-			 "disk", sl_folder_kind(s->state, &remote), "roster", s->roster, "identity",
-			 s->identity, "token", s->http_token_file, "made_at", made_at(d));
+		   sl_listen_choose(s->listen, group->roster.members[d->self].address, mdns, address);
+	return json_pack(
+		"{s:I, s:s, s:s, s:b, s:s?, s:b, s:I, s:I, s:s?, s:s, s:s, s:s, s:I, s:s?, s:I, s:o}", "id",
+		(json_int_t)s->id, "state", s->state, "control", s->control, "mdns", (int)mdns, "listen",
+		d->self >= 0 ? address : NULL, "all_addresses", (int)all, "learners",
+		(json_int_t)group->roster.size, "paged_bytes", (json_int_t)SL_VECTOR_MEMORY_PAGED, "disk",
+		sl_folder_kind(s->state, &remote), "roster", s->roster, "identity", s->identity, "token",
+		s->http_token_file, "made_at", made_at(d), "group",
+		sl_group_is_signed(group) ? group->name : NULL, "version", (json_int_t)group->version, "self",
+		d->self >= 0 ? self_json(d) : json_null());
 }
 
 /* Return true if `folder`, which may be NULL, has this entry; write its path. */
@@ -118,17 +155,20 @@ static void close_doctor(struct sl_doctor *doctor)
 	if (doctor->has_key)
 		sl_identity_close(&doctor->identity);
 	sl_group_close(&doctor->group);
-	json_decref(doctor->findings);
 }
 
-/* Check this machine, print the result of a part, and return true; false: threads still run. */
-static bool print_part(struct sl_doctor *doctor, const char *part)
+/* Print the result of a part, and return true; false: threads still run. */
+static bool print_part(struct sl_doctor *d, const char *part)
 {
-	bool good = sl_doctor_machine(doctor), read = doctor->group.roster.size > 0;
+	bool good = read_machine(d);
+	size_t n = strlen(d->settings.roster);
 	if (strcmp(part, "peers") == 0)
-		return sl_doctor_peers(doctor);
-	sl_command_print_json(json_pack("{s:O, s:o, s:b}", "findings", doctor->findings, "facts",
-					read ? facts_of(doctor) : json_null(), "good", (int)good),
+		return sl_doctor_peers(d);
+	bool in_roster = n > 0 && strncmp(d->error.text, d->settings.roster, n) == 0;
+	sl_clean_text(d->error.text);
+	sl_command_print_json(json_pack("{s:s, s:b, s:s, s:b, s:b, s:o?}", "config", d->config, "good",
+					(int)good, "error", d->error.text, "in_roster", (int)in_roster,
+					"said", (int)(d->error.code == SL_ERR_REFUSED), "facts", facts_of(d)),
 			      0);
 	return true;
 }
@@ -154,7 +194,6 @@ int sl_cmd_doctor(int argc, char **argv)
 		fprintf(stderr, "starling doctor: %s\n", error.text);
 		return SL_EXIT_USAGE;
 	}
-	doctor.findings = json_array();
 	if (!print_part(&doctor, o.part)) {
 		fflush(stdout);
 		_exit(0);

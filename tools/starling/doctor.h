@@ -21,17 +21,13 @@ struct sl_doctor {
 	struct sl_settings settings;
 	struct sl_group group;
 	struct sl_identity identity;
-	int self;	  /* index in the roster; -1: not there */
-	bool has_key;	  /* the identity is loaded */
-	json_t *findings; /* objects: result, about, code, text */
+	int self;	       /* index in the roster; -1: not there */
+	bool has_key;	       /* the identity is loaded */
+	struct sl_error error; /* why something of this cannot be read */
 };
 
-/* Check this machine. Return true if configuration, roster and key are good, so that peers can be checked. */
-bool sl_doctor_machine(struct sl_doctor *doctor);
-/* Return the finding as an object. */
-json_t *sl_doctor_json(enum sl_doctor_level level, const char *about, const char *code, const char *text);
-/* Check all peers at once, and print what each is found to be: a finding with "code" ("late": in
- * vain until now), of which "text" is a detail, "address" and "ahead_s", by which its clock is ahead of that
- * of this machine (null: unknown). Return false if threads still run: the program must end with _exit and
- * free nothing. */
+/* Check all peers at once, and print what each is found to be: "result", "about", "code" ("late": in vain
+ * until now), "text", a detail of that, "address" and "ahead_s", by which its clock is ahead of that of this
+ * machine (null: unknown). Return false if threads still run: the program must end with _exit and free
+ * nothing. */
 bool sl_doctor_peers(struct sl_doctor *doctor);

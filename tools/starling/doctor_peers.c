@@ -350,13 +350,14 @@ static void start(struct asked *a)
 
 static json_t *peer_json(const struct sl_member *m, const struct peer *p)
 {
+	static const char *const results[] = {
+		[SL_DOCTOR_OK] = "ok", [SL_DOCTOR_WARN] = "warn", [SL_DOCTOR_FAIL] = "FAIL"};
 	char about[96];
 	snprintf(about, sizeof about, "peer %.60s (%" PRIu32 ")", m->name, m->id);
-	json_t *object = sl_doctor_json(p->finding.level, about, p->done ? p->finding.code : "late",
-					p->finding.detail);
-	json_object_set_new(object, "address", json_string(p->done ? p->address : m->address));
-	json_object_set_new(object, "ahead_s", p->has_clock ? json_integer(p->ahead_s) : json_null());
-	return object;
+	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:o}", "result", results[p->finding.level], "about",
+			 about, "code", p->done ? p->finding.code : "late", "text", p->finding.detail,
+			 "address", p->done ? p->address : m->address, "ahead_s",
+			 p->has_clock ? json_integer(p->ahead_s) : json_null());
 }
 
 static void print(const struct sl_doctor *d, const struct asked *a)

@@ -166,16 +166,15 @@ static int make(struct create *c, char invitation[static SL_INVITATION_TEXT_BYTE
 	return rc;
 }
 
-static void print(const struct create *c, const char *invitation)
+static void print_json(const struct create *c, const char *invitation)
 {
-	if (c->json) {
-		json_t *object = json_pack("{s:s, s:s, s:s, s:s}", "group", c->name, "folder", c->folder,
-					   "learner", c->learner, "invitation", invitation);
-		sl_command_print_json(object, 0);
-		return;
-	}
-	const char *option = c->given_folder != NULL ? " --folder " : "",
-		   *folder = c->given_folder != NULL ? c->folder : "";
+	json_t *object = json_pack("{s:s, s:s, s:s, s:s}", "group", c->name, "folder", c->folder, "learner",
+				   c->learner, "invitation", invitation);
+	sl_command_print_json(object, 0);
+}
+
+static void print_text(const struct create *c, const char *invitation, const char *option)
+{
 	char command[PATH_MAX + 64];
 	sl_group_folder_start(c->folder, command, sizeof command);
 	printf("%s\n", invitation);
@@ -188,19 +187,23 @@ static void print(const struct create *c, const char *invitation)
 		"  starling join -\n",
 		isatty(STDOUT_FILENO) ? ", the line above" : "");
 	if (c->automatic == 0)
-		fprintf(stderr, "Then here: starling admit NAME%s%s\n", option, folder);
-	fprintf(stderr, "A further invitation: starling group invite%s%s\n", option, folder);
+		fprintf(stderr, "Then here: starling admit NAME%s\n", option);
+	fprintf(stderr, "A further invitation: starling group invite%s\n", option);
 }
 
-/* The invitation has the address, too. */
-static void warn(const struct create *c)
+static void print(const struct create *c, const char *invitation)
 {
-	const char *option = c->given_folder != NULL ? " --folder " : "",
-		   *folder = c->given_folder != NULL ? c->folder : "";
-	sl_group_folder_warn(c->address, false,
-			     "starling group address %s HOST:PORT%s%s, then give a new invitation: starling "
-			     "group invite%s%s",
-			     c->learner, option, folder, option, folder);
+	char option[PATH_MAX + 16] = "";
+	if (c->given_folder != NULL)
+		snprintf(option, sizeof option, " --folder %s", c->folder);
+	if (c->json)
+		print_json(c, invitation);
+	else
+		print_text(c, invitation, option);
+	sl_group_folder_warn(c->address, false, /* the invitation has the address, too */
+			     "starling group address %s HOST:PORT%s, then give a new invitation: starling "
+			     "group invite%s",
+			     c->learner, option, option);
 }
 
 /* Remove what a failed command has made, if it has made the folder's admin key. */
@@ -229,12 +232,10 @@ int sl_cmd_group_create(int argc, char **argv)
 	sl_option_parse(&usage, argc, argv, &c);
 	name_learner(&c);
 	int rc = make(&c, invitation, &error);
-	if (rc == SL_OK) {
+	if (rc == SL_OK)
 		print(&c, invitation);
-		warn(&c);
-	} else {
+	else
 		undo(&c, rc);
-	}
 	sodium_memzero(invitation, sizeof invitation);
 	sl_group_close(&c.group);
 	return sl_command_status(argv[0], rc == SL_ERR_BUSY ? SL_ERR_REFUSED : rc, &error);

@@ -59,8 +59,7 @@ int sl_cmd_group_remove(int argc, char **argv)
 	sl_option_parse(&usage, argc, argv, &command);
 	int rc = sl_group_change_begin(&change, command.of.given_folder, command.of.no_wait, &error);
 	int at = rc == SL_OK ? find(&command, &change, &error) : rc;
-	if (rc == SL_OK)
-		rc = at < 0 ? at : SL_OK;
+	rc = at < 0 ? at : SL_OK;
 	if (rc == SL_OK) {
 		take_out(&change.own.group, (uint32_t)at);
 		rc = sl_group_change_end(&change, &error);

@@ -1,13 +1,10 @@
 /* `starling join`: become a learner of a group, with an invitation. */
-#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
-#include <netdb.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "common/membership/invitation.h"
@@ -134,25 +131,6 @@ static int check_folder(const struct join *j, struct sl_error *error)
 		path, path, j->folder);
 }
 
-/* Return true if another program of this machine listens at the first address that "host:port" resolves to.
- */
-static bool is_in_use(const char *address)
-{
-	char host[SL_ADDRESS_BYTES], port[SL_ADDRESS_PORT_BYTES];
-	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE}, *at;
-	sl_address_split(address, host, port);
-	if (getaddrinfo(host, port, &hints, &at) != 0)
-		return false;
-	int on = 1, fd = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-	bool failed = bind(fd, at->ai_addr, at->ai_addrlen) != 0 || listen(fd, 1) != 0,
-	     in_use = fd >= 0 && failed && errno == EADDRINUSE;
-	if (fd >= 0)
-		close(fd);
-	freeaddrinfo(at);
-	return in_use;
-}
-
 /* Refuse a port that another program of this machine has, at the addresses of this learner. */
 static int check_port(const struct join *j, struct sl_error *error)
 {
@@ -162,7 +140,7 @@ static int check_port(const struct join *j, struct sl_error *error)
 		if (strncmp(j->sets.items[i], LISTEN, strlen(LISTEN)) == 0)
 			given = j->sets.items[i] + strlen(LISTEN);
 	sl_listen_choose(given, j->address[0] != '\0' ? j->address : "0.0.0.0:" PORT, false, address);
-	return !is_in_use(address)
+	return !sl_listen_in_use(address)
 		       ? SL_OK
 		       : sl_err_set(error, SL_ERR_BUSY,
 				    "port %s of this machine is in use by another program; choose another "

@@ -17,6 +17,7 @@ from typing import Any, Optional
 
 from starling_control.learners import at_socket, ask, clean, number
 from starling_timeline.values import text, whole
+from starling_timeline.words import plural
 
 OK, WARN, FAIL = "ok", "warn", "FAIL"
 ANSWER_S = 2
@@ -43,16 +44,15 @@ FORGETS = "which forgets all when the machine or container ends: this learner th
 REMOTE = "where a record may be lost with the power of another machine, and a second machine may run this learner"
 ON_DISK, ON_LOCAL_DISK = "put 'state' on a disk, or set 'forgetful'", "put 'state' on a local disk"
 EXPORT = f"{ON_LOCAL_DISK}, or export it with 'sync', and mount it without 'nolock' and 'local_lock'"
-FILE_SYSTEMS = {"tmpfs": (FORGETS, ON_DISK), "ramfs": (FORGETS, ON_DISK), "overlay": (FORGETS, ON_DISK), "NFS": (REMOTE, EXPORT)}
+FILE_SYSTEMS = {"tmpfs": (FORGETS, ON_DISK), "overlay": (FORGETS, ON_DISK), "NFS": (REMOTE, EXPORT)}
 CORRECT = "correct its address in the roster (in a group, on the admin's machine: starling group address)"
 AS_OWNER = "run this command as the user of the learner, or as root"
 JOIN_AGAIN = "move the folder of the group elsewhere, and join with a new invitation"
 RESTORE = "restore its folder from its newest backup, or"
-REMEDIES = {"": "", "configuration": "correct it; starlingd.yaml(5) describes each setting",
-            "roster": "copy it again from a learner that runs; see roster(5)", "nowhere": CORRECT,
-            "removed": f"it was removed; to take part again, {JOIN_AGAIN}", "no line": "correct 'id', or have this learner added to the roster",
+REMEDIES = {"configuration": "correct it; starlingd.yaml(5) describes each setting",
+            "roster": "copy it again from a learner that runs; see roster(5)", "removed": f"it was removed; to take part again, {JOIN_AGAIN}", "no line": "correct 'id', or have this learner added to the roster",
             "key": f"{RESTORE} make a new key with 'starling keygen'", "key of group": f"{RESTORE} have this learner removed, {JOIN_AGAIN}",
-            "own other key": "correct 'identity' or 'id', or have the roster line of 'starling keygen --show' put into the roster of all learners",
+            "other key": "correct 'identity' or 'id', or have the roster line of 'starling keygen --show' put into the roster of all learners",
             "other key of group": f"{RESTORE} have this learner removed, {JOIN_AGAIN}"}
 # What is found at a peer: the text, with a detail, and the remedy.
 PEERS = {
@@ -107,12 +107,14 @@ class Doctor:
         machine = part("machine", arguments)
         self.findings: list[dict] = []
         self.facts, self.json, self.shown = machine["facts"], as_json, 0
-        for one in machine["findings"]:
-            denied = os.strerror(errno.EACCES) in one["text"]
-            self.add(one["result"], one["about"], one["text"], AS_OWNER if denied else REMEDIES[one["code"]])
         self.status: Optional[dict] = None
         self.runs = False
-        if self.facts is not None:
+        if self.facts is None:
+            about = "roster" if machine["in_roster"] else "configuration"
+            self.add(FAIL, about, machine["error"], _remedy(machine["error"], REMEDIES[about]))
+        else:
+            self.config = machine["config"]
+            self.configuration(machine)
             self.machine()
         self.show()
         if machine["good"]:
@@ -130,6 +132,28 @@ class Doctor:
 
     # ---- this machine ----
 
+    def configuration(self, machine: dict) -> None:
+        facts, own = self.facts, self.facts["self"]
+        self.add(OK, "configuration", self.config)
+        group = f"group {facts['group']}, version {facts['version']}, " if facts["group"] is not None else ""
+        self.add(OK, "roster", group + plural(facts["learners"], "learner"))
+        if own is None:
+            self.add(FAIL, "own line", f"{facts['roster']} has no learner {facts['id']}", REMEDIES["removed" if group else "no line"])
+            return
+        name = f"{own['name']} ({own['id']})"
+        if own["flaw"] is None:
+            self.add(OK, "own line", f"{name}, {own['address']}")
+        else:
+            self.add(WARN, "own line", f"{name}: other machines may be unable to reach {own['dialled']}, which {own['flaw']}", CORRECT)
+        if own["key"] is None:  # the error may have the remedy
+            remedy = "" if machine["said"] else _remedy(machine["error"], REMEDIES["key of group" if group else "key"])
+            self.add(FAIL, "key", machine["error"], remedy)
+        elif own["key"] != own["pinned"]:
+            self.add(FAIL, "key", f"{facts['identity']} has {own['key']}, the roster {own['pinned']}",
+                     REMEDIES["other key of group" if group else "other key"])
+        else:
+            self.add(OK, "key", f"{own['key']}, mode 0600")
+
     def machine(self) -> None:
         self.secrets()
         self.clock()
@@ -144,7 +168,7 @@ class Doctor:
 
     def secrets(self) -> None:
         """Look for files that only their owner may read."""
-        for about, path in (("admin key", os.path.join(os.path.dirname(self.facts["config"]), "admin.key")), ("token", self.facts["token"])):
+        for about, path in (("admin key", os.path.join(os.path.dirname(self.config), "admin.key")), ("token", self.facts["token"])):
             try:
                 mode = os.stat(path).st_mode & 0o7777
             except OSError:
@@ -173,7 +197,7 @@ class Doctor:
         ask([one], ANSWER_S, op="status", peers=True)
         self.status, problem, self.runs = one.reply, one.problem(), not one.absent()
         if one.absent():
-            start = f"start it: starlingd --config {self.facts['config']}, or its unit"
+            start = f"start it: starlingd --config {self.config}, or its unit"
             self.add(WARN, "learner", "it is not running", start if self.facts["listen"] is not None else "")
         elif problem:
             denied = one.error in (errno.EACCES, errno.EPERM)
@@ -278,6 +302,11 @@ class Doctor:
                 result, remedy = WARN, "set the wrong one, with timedatectl set-ntp true"
                 said += f"; its clock is {_ahead(s)} that of this machine"
             self.add(result, peer["about"], said, remedy)
+
+
+def _remedy(error: str, remedy: str) -> str:
+    """Return the remedy of an error, or that of a file which this user may not read."""
+    return AS_OWNER if os.strerror(errno.EACCES) in error else remedy
 
 
 def _ahead(ahead_s: int) -> str:
