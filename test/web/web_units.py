@@ -340,9 +340,14 @@ class Report(unittest.TestCase):
 		self.assertEqual(len(lines[1].split(',')), len(rows.LEARNERS_HEAD))
 
 	def test_a_text_is_no_formula(self):
-		for text in '=1', '+1', '-1', '@a', '\ta', '\ra':
+		for text in '=1', '+1', '-1', '@a':
 			self.assertEqual(rows.line([text]), f'"\'{text}"\n')
 		self.assertEqual(rows.line(['a=1', '', None, 0.1, False]), '"a=1","",,0.1,false\n')
+
+	def test_a_text_has_no_control_characters(self):
+		self.assertEqual(rows.line(['a\x1b[2J\r\nb', '\t=1', '\u202ec\x9b']), '"a?[2J??b","?=1","?c?"\n')
+		named = {**DOCUMENT, 'learners': [{'id': 1, 'name': 'x\x1b]0;\x07\n=y'}]}
+		self.assertRegex(rows.learner_lines(named), r'\A7,1,"x\?\]0;\?\?=y",')
 
 	def test_log_of_a_learner(self):
 		"""The log has the records of the round, and those between them without one."""

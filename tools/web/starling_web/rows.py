@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import Any, Optional
 
 from starling_timeline.rounds import PHASES
+from starling_timeline.words import clean
 
 FIGURES = ("train_s", "bytes_sent", "bytes_received", "loss", "mse", "digest")  # of a learner
 ROUNDS_HEAD = ("round", "start", "seconds", "attempts", "participants", "edges", "mixing", "exchanges", "tolerance", "cut_vertices",
@@ -33,9 +34,11 @@ def round_row(document: dict[str, Any]) -> dict[str, Any]:
 # ---- CSV ----
 
 def _text(value: Any) -> str:
-    """Return a value of a table. A spreadsheet takes a text that begins with one of =+-@ for a formula: it gets an apostrophe."""
+    """Return a value of a table, on one line and without the control characters that a log may have. A spreadsheet takes a text that
+    begins with one of =+-@ for a formula: it gets an apostrophe."""
     if isinstance(value, str):
-        guarded = "'" + value if value[:1] in tuple("=+-@\t\r") else value
+        value = clean(value).replace("\n", "?")
+        guarded = "'" + value if value[:1] in tuple("=+-@") else value
         return '"' + guarded.replace('"', '""') + '"'
     if isinstance(value, bool):
         return "true" if value else "false"
