@@ -71,6 +71,8 @@
 #define SL_JOIN_WRONG_MAX 5u	    /* wrong proofs for one invitation in a minute */
 
 #define SL_HTTP_CONNECTIONS_MAX 64u
+#define SL_HTTP_ADDRESS_MAX 16u		  /* .. of one address that wait for a request */
+#define SL_HTTP_HEAD_SECONDS 10u	  /* from accept, or the last answer, to the end of the headers */
 #define SL_HTTP_REQUEST_BYTES (32u << 10) /* the headers of a request, and of its answer */
 #define SL_HTTP_SECONDS 60u		  /* from accept, or the last answer, to the end of the next answer */
 #define SL_HTTP_QUEUE_BYTES (8u << 20)	  /* unread events of one stream */

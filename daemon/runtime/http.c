@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <microhttpd.h>
-#include <poll.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,9 @@ struct connection {
 	struct connection *next, **at;
 	int fd;
 	uint64_t since; /* of the loop's time: when it was accepted or last answered */
-	bool streaming, refused;
+	struct in6_addr from;
+	bool serving; /* it has sent a request that is answered now; else it may be ended for another */
+	bool streaming, refused; /* refused: it is being ended */
 };
 
 struct sl_http_stream {
@@ -409,6 +411,7 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
 		check(&request, method);
 		return MHD_YES;
 	}
+	connection_of(connection)->serving = true;
 	http->config.serve(http->config.context, &request);
 	if (!request.answered)
 		refuse(&request, MHD_HTTP_NOT_FOUND, NULL, NULL, "there is nothing here\n");
@@ -424,11 +427,55 @@ static void on_answered(void *context, struct MHD_Connection *mhd, void **seen,
 	(void)code;
 	if (connection != NULL) {
 		connection->since = uv_now(http->config.loop);
-		connection->streaming = false;
+		connection->serving = connection->streaming = false;
 	}
 }
 
 /* ---- connections ---- */
+
+/* Return the address of the client; of IPv6, the network, since a machine has as many addresses in it as it
+ * wants. */
+static struct in6_addr address_of(int fd)
+{
+	union {
+		struct sockaddr any;
+		struct sockaddr_in v4;
+		struct sockaddr_in6 v6;
+	} at = {.any.sa_family = AF_UNSPEC};
+	struct in6_addr from = IN6ADDR_ANY_INIT;
+	socklen_t size = sizeof at;
+	getpeername(fd, &at.any, &size);
+	if (at.any.sa_family == AF_INET)
+		memcpy(&from.s6_addr[12], &at.v4.sin_addr, sizeof at.v4.sin_addr);
+	else if (at.any.sa_family == AF_INET6)
+		memcpy(&from, &at.v6.sin6_addr, IN6_IS_ADDR_V4MAPPED(&at.v6.sin6_addr) ? 16 : 8);
+	return from;
+}
+
+/* Make room for other clients: of the connections that wait for a request, end the oldest one of this
+ * address, if the address has too many, or of all, if all places are taken. An honest client sends its
+ * request at once. */
+static void end_oldest(struct sl_http *http, const struct connection *newest)
+{
+	struct connection *oldest = NULL, *oldest_here = NULL;
+	uint32_t all = 0, here = 0;
+	for (struct connection *c = http->connections; c != NULL; c = c->next) {
+		all += !c->refused;
+		if (c->serving || c->refused)
+			continue;
+		oldest = c;
+		if (memcmp(&c->from, &newest->from, sizeof c->from) != 0)
+			continue;
+		oldest_here = c;
+		here++;
+	}
+	if (here > SL_HTTP_ADDRESS_MAX)
+		oldest = oldest_here;
+	else if (all < SL_HTTP_CONNECTIONS_MAX || oldest == newest)
+		return;
+	oldest->refused = true;
+	shutdown(oldest->fd, SHUT_RDWR);
+}
 
 static void add(struct sl_http *http, struct MHD_Connection *mhd, void **socket_context)
 {
@@ -437,12 +484,14 @@ static void add(struct sl_http *http, struct MHD_Connection *mhd, void **socket_
 		abort();
 	connection->fd = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
 	connection->since = uv_now(http->config.loop);
+	connection->from = address_of(connection->fd);
 	connection->next = http->connections;
 	connection->at = &http->connections;
 	if (connection->next != NULL)
 		connection->next->at = &connection->next;
 	http->connections = connection;
 	*socket_context = connection;
+	end_oldest(http, connection);
 }
 
 static void on_connection(void *context, struct MHD_Connection *mhd, void **socket_context,
@@ -461,24 +510,21 @@ static void on_connection(void *context, struct MHD_Connection *mhd, void **sock
 	}
 }
 
-/* Return true if the client has closed the connection. libmicrohttpd does not see it if that came together
- * with a part of a request: it reads once for each event, and there is no further event. */
-static bool is_closed(const struct connection *connection)
+/* Return the milliseconds in which the connection must have sent a request, or have read its answer. */
+static uint64_t patience_ms(const struct sl_http *http, const struct connection *connection)
 {
-	struct pollfd polled = {.fd = connection->fd, .events = POLLRDHUP};
-	return poll(&polled, 1, 0) > 0;
+	unsigned most = connection->serving ? http->config.seconds : SL_HTTP_HEAD_SECONDS;
+	return 1000u * (most < http->config.seconds ? most : http->config.seconds);
 }
 
-/* libmicrohttpd ends a connection on which nothing happens; this ends one on which too little does, or whose
- * client has gone. */
+/* libmicrohttpd ends a connection on which nothing happens; this ends one on which too little does. */
 static void on_tick(uv_timer_t *timer)
 {
 	struct sl_http *http = timer->data;
 	uint64_t now = uv_now(timer->loop);
 	bool beat = ++http->ticks % BEAT_TICKS == 0;
 	for (const struct connection *c = http->connections; c != NULL; c = c->next)
-		if (!c->streaming && (now - c->since > http->config.seconds * 1000u ||
-				      (now - c->since >= TICK_MS && is_closed(c))))
+		if (!c->streaming && now - c->since > patience_ms(http, c))
 			shutdown(c->fd, SHUT_RDWR);
 	for (struct sl_http_stream *s = http->streams; s != NULL && beat; s = s->next)
 		queue(s, ":\n\n", 3);

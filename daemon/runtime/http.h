@@ -7,8 +7,10 @@
  *
  * It answers GET and HEAD; it reads no body and no file. Everything runs on the thread of the loop, without
  * blocking. A request whose path and query have more than 4,096 bytes, or 16 keys, is refused. A connection
- * is closed that takes longer than SL_HTTP_SECONDS to send a request and read its answer; so is a stream
- * whose client leaves SL_HTTP_QUEUE_BYTES unread, or reads nothing for so long.
+ * is closed that takes longer than SL_HTTP_HEAD_SECONDS to send a request, or than SL_HTTP_SECONDS to read
+ * its answer; so is a stream whose client leaves SL_HTTP_QUEUE_BYTES unread, or reads nothing for so long. Of
+ * the connections that wait for a request, the oldest one is closed when an address has more than
+ * SL_HTTP_ADDRESS_MAX, or all have SL_HTTP_CONNECTIONS_MAX.
  *
  * A page of another origin cannot read answers or send requests by a name that it controls (DNS rebinding):
  * an Origin has to be that of the Host, and without a token, the Host has to be localhost, a loopback address
@@ -38,7 +40,7 @@ struct sl_http_config {
 	const char *need;   /* remedy if `listen` needs a token: "set http_token_file" */
 	sl_http_serve_fn *serve;
 	void *context;	  /* of `serve` */
-	unsigned seconds; /* from accept, or the last answer, to the end of the next; 0: SL_HTTP_SECONDS */
+	unsigned seconds; /* for each of the two, at most; 0: as above */
 };
 
 /* Listen and answer from now on. The texts of `config` are copied. SL_ERR_INVALID: the address is not one, or

@@ -39,6 +39,7 @@ static void serve(void *context, struct sl_http_request *request)
 }
 
 static unsigned seconds; /* of the server that is opened; 0: as usual */
+static uint8_t client;	 /* its address is 127.0.0.client */
 
 static int open_with(struct sl_http **out, const char *listen, const char *token, struct sl_error *error)
 {
@@ -64,6 +65,7 @@ static int setup(void **state)
 	(void)state;
 	http = NULL;
 	served = seconds = 0;
+	client = 1;
 	return uv_loop_init(&loop);
 }
 
@@ -81,6 +83,8 @@ static int dial(void)
 {
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	struct sockaddr_in from = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(0x7f000000u + client)};
+	assert_int_equal(bind(fd, (struct sockaddr *)&from, sizeof from), 0);
 	at.sin_port = htons((uint16_t)atoi(strrchr(sl_http_url(http), ':') + 1));
 	assert_int_equal(connect(fd, (struct sockaddr *)&at, sizeof at), 0);
 	return fd;
@@ -327,6 +331,50 @@ TEST_WITH(slow_requests_are_cut, setup, teardown)
 	hear(stream, "no such limit");
 	close(fd);
 	close(stream);
+}
+
+/* As above, of a client that sends nothing more: it need not answer for a whole minute. */
+TEST_WITH(half_requests_have_less_time, setup, teardown)
+{
+	seconds = 36000;
+	open_server(NULL);
+	int fd = dial();
+	say(fd, "GET /hello HTTP/1.1\r\nHost: ");
+	hear(fd, NULL);
+	assert_string_equal(got, "");
+	close(fd);
+}
+
+static int dial_half(void)
+{
+	int fd = dial();
+	say(fd, "GET /hello?token=" SECRET " HTTP/1.1\r\n");
+	uv_run(&loop, UV_RUN_NOWAIT);
+	return fd;
+}
+
+/* They stay open, and are within their time. */
+TEST_WITH(half_requests_leave_room, setup, teardown)
+{
+	enum { CLIENTS = 5, EACH = SL_HTTP_CONNECTIONS_MAX + 8 };
+	int fds[CLIENTS * EACH], all = 0;
+	seconds = 36000;
+	open_server(SECRET);
+	int mine = dial_half();
+	for (client = 2; client < 2 + CLIENTS; client++) {
+		for (int i = 0; i < EACH; i++)
+			fds[all++] = dial_half();
+		if (client > 2)
+			continue;
+		say(mine, "Host: a\r\n\r\n"); /* the oldest of all, and the only one of its address */
+		hear(mine, "world");
+	}
+	client = 1;
+	ask("GET /hello?token=" SECRET " HTTP/1.1|Host: a|");
+	expect_status(200);
+	for (int i = 0; i < all; i++)
+		close(fds[i]);
+	close(mine);
 }
 
 TEST_WITH(closed_requests_give_room, setup, teardown)

@@ -1,5 +1,6 @@
 """The parts of the live page and the report: requests over sockets, streams, figures, logs, files. web_units.py PYTHON-FOLDER"""
 import asyncio
+import contextlib
 import itertools
 import json
 import os
@@ -94,6 +95,10 @@ class Http(unittest.IsolatedAsyncioTestCase):
 	async def hear(self, reader, text):
 		return await asyncio.wait_for(reader.readuntil(text), PATIENCE)
 
+	async def hear_end(self, reader):
+		with contextlib.suppress(ConnectionResetError):
+			self.assertEqual(await asyncio.wait_for(reader.read(), PATIENCE), b'')
+
 	async def until(self, condition, act=lambda: None):
 		end = time.monotonic() + PATIENCE
 		while not condition():
@@ -154,6 +159,30 @@ class Http(unittest.IsolatedAsyncioTestCase):
 		for _ in range(2 * server.CONNECTIONS_MOST):
 			(await self.dial('GET /hello HTTP/1.1\r\nHost: '))[1].close()
 		self.assertRegex(await self.ask('GET /hello HTTP/1.1|Host: localhost'), b'HTTP/1.1 200 ')
+
+	async def test_half_requests_leave_room(self):
+		"""They stay open, and are within their time. Of one address, the oldest give way; of many, when all places are taken."""
+		for name in 'HEAD_SECONDS', 'SECONDS':
+			self.enterContext(mock.patch.object(server, name, 36000))
+		one = self.open(SECRET)
+		held = [await self.dial('GET /hello HTTP/1.1\r\nHost: ') for _ in range(server.CONNECTIONS_MOST)]
+		self.assertRegex(await self.ask(f'GET /hello?token={SECRET} HTTP/1.1|Host: a'), b'HTTP/1.1 200 ')
+		await self.hear_end(held[0][0])
+		self.assertLessEqual(len(one.waiting), server.ADDRESS_MOST)
+		with mock.patch.object(server, 'ADDRESS_MOST', server.CONNECTIONS_MOST):
+			held += [await self.dial('GET /hello HTTP/1.1\r\nHost: ') for _ in range(server.CONNECTIONS_MOST)]
+			self.assertRegex(await self.ask(f'GET /hello?token={SECRET} HTTP/1.1|Host: a'), b'HTTP/1.1 200 ')
+
+	async def test_a_head_has_its_own_time(self):
+		with mock.patch.object(server, 'HEAD_SECONDS', 0.2), mock.patch.object(server, 'SECONDS', 36000):
+			self.open()
+			reader, _ = await self.dial('GET /hello HTTP/1.1\r\nHost: ')
+			await self.hear_end(reader)
+
+	def test_places(self):
+		for address, place in (('192.0.2.1', '192.0.2.1'), ('::ffff:192.0.2.1', '192.0.2.1'), ('2001:db8::1:2:3:4', '2001:db8::/64'),
+			('fe80::1%eth0', 'fe80::/64')):
+			self.assertEqual(server.place((address, 1)), place)
 
 	async def test_slow_requests_are_cut(self):
 		"""Bytes come all the time, but the request never ends. A stream has no such limit."""

@@ -1,6 +1,7 @@
 """A small HTTP server on asyncio: whole answers, and streams of server-sent events.
 
-It answers GET and HEAD; it reads no body and no file. Each answer ends its connection. A page of another origin cannot read answers,
+It answers GET and HEAD; it reads no body and no file. Each answer ends its connection. Of the connections that wait for a request, the
+oldest one is closed when an address has more than ADDRESS_MOST, or all have CONNECTIONS_MOST. A page of another origin cannot read answers,
 or send requests by a name that it controls (DNS rebinding): an Origin has to be that of the Host, and without a token, the Host has to
 be localhost, a loopback address or the configured one. With a token each request needs it, as `Authorization: Bearer TOKEN` or as
 `?token=TOKEN`. An address that other machines can reach needs a token.
@@ -20,15 +21,17 @@ import stat
 from collections import deque
 from collections.abc import Awaitable, Callable
 from http import HTTPStatus
-from typing import NamedTuple, Optional, Union
+from typing import Any, NamedTuple, Optional, Union
 from urllib.parse import parse_qsl
 
 from starling_timeline.command import FAILED, CommandError
 
 CONNECTIONS_MOST = 64  # further ones wait to be accepted
+ADDRESS_MOST = 16  # connections of one address that wait for a request
+HEAD_SECONDS = 10.0  # from accept to the end of the headers
 REQUEST_BYTES = 32 << 10
 TARGET_BYTES, KEYS_MOST = 4096, 16  # path and query of a request, keys of the query
-SECONDS = 60.0  # from accept to the end of an answer; of a stream, without progress
+SECONDS = 60.0  # to read an answer; of a stream, without progress
 QUEUE_BYTES = 8 << 20  # unread events of one stream
 PART_BYTES = 64 << 10  # of a stream, whose reading is progress
 BEAT_S = 15.0  # between comments of a stream, which show clients that are gone
@@ -158,6 +161,14 @@ def equal(token: str, shown: str) -> bool:
     return hmac.compare_digest(*(hashlib.sha256(text.encode()).digest() for text in (token, shown)))
 
 
+def place(address: tuple[Any, ...]) -> str:
+    """Return the address of a client; of IPv6, the network, since a machine has as many addresses in it as it wants."""
+    ip = ipaddress.ip_address(str(address[0]).partition("%")[0])
+    if ip.version == 4 or ip.ipv4_mapped is not None:
+        return str(ip if ip.version == 4 else ip.ipv4_mapped)
+    return str(ipaddress.ip_network((ip, 64), strict=False))
+
+
 def check(request: Request, configured: str, token: Optional[str]) -> None:
     """Refuse what must not be served."""
     host, origin, shown = (request.headers.get(name) for name in ("host", "origin", "authorization"))
@@ -232,6 +243,7 @@ class Server:
         self.token, self.directives, self.serve = token, directives, serve
         self.socket, self.host, self.url = listen(address, token)
         self.streams: set[Stream] = set()
+        self.waiting: dict[asyncio.Task[None], str] = {}  # for a request: connections with their addresses, the oldest first
 
     def publish(self, sent: bytes) -> None:
         """Queue an event for all streams."""
@@ -244,30 +256,43 @@ class Server:
 
         def ended(task: asyncio.Task[None]) -> None:
             tasks.discard(task)
+            self.waiting.pop(task, None)
             free.release()
         try:
             while True:
                 await free.acquire()
                 try:
-                    client, _ = await loop.sock_accept(self.socket)
+                    client, address = await loop.sock_accept(self.socket)
                 except OSError:  # it is gone already, or descriptors are short
                     free.release()
                     await asyncio.sleep(0.1)
                     continue
                 task = asyncio.ensure_future(self.converse(client))
                 tasks.add(task)
+                self.waiting[task] = place(address)
                 task.add_done_callback(ended)
+                await asyncio.sleep(0)  # it begins, and closes its connection when it is cancelled
+                self.make_room(place(address), free.locked())
         finally:
             self.socket.close()
             for task in tasks:
                 task.cancel()
+
+    def make_room(self, address: str, full: bool) -> None:
+        """End the oldest connection of `address` that waits for a request, if it has too many, or the oldest of all, if no place is
+        free: an honest client sends its request at once."""
+        here = [task for task, of in self.waiting.items() if of == address]
+        oldest = here if len(here) > ADDRESS_MOST else list(self.waiting) if full and len(self.waiting) > 1 else []
+        for task in oldest[:1]:
+            del self.waiting[task]
+            task.cancel()
 
     async def converse(self, client: socket.socket) -> None:
         """Serve one connection to its end."""
         reader, writer = await asyncio.open_connection(sock=client, limit=REQUEST_BYTES)
         writer.transport.set_write_buffer_limits(0)  # drain() waits until all is with the system
         try:
-            stream = await asyncio.wait_for(self.answer(reader, writer), SECONDS)
+            stream = await asyncio.wait_for(self.answer(reader, writer, asyncio.current_task()), SECONDS)
             if stream is not None:
                 await self.stream(stream, reader, writer)
         except (OSError, EOFError, asyncio.TimeoutError):
@@ -275,14 +300,15 @@ class Server:
         finally:
             writer.transport.abort()
 
-    async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Optional[Stream]:
-        """Answer a request; a stream is returned, for its events."""
+    async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, task: Any) -> Optional[Stream]:
+        """Answer a request; a stream is returned, for its events. `task` has the connection."""
         head, answer = False, Answer(404, b"there is nothing here\n")
         stream: Optional[Stream] = None
         try:
-            request = await read_request(reader)
+            request = await asyncio.wait_for(read_request(reader), HEAD_SECONDS)
             head = request.method == "HEAD"
             check(request, self.host, self.token)
+            self.waiting.pop(task, None)
             found = await self.serve(request.path, request.query)
             if isinstance(found, Stream):
                 answer, stream = Answer(200, b"", EVENTS), None if head else found
