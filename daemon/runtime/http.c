@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@
 #include "daemon/runtime/http_token.h"
 
 #define TICK_MS 1000u
-#define BEAT_TICKS 15u /* a comment to each stream, which shows clients that are gone */
+#define BEAT_TICKS 15u /* a comment to each stream, which shows clients that cannot be reached */
 #define POLICY "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 #define HANDLES 3u
 #define TARGET_BYTES_MAX 4096u /* path and query of a request */
@@ -517,6 +518,14 @@ static uint64_t patience_ms(const struct sl_http *http, const struct connection 
 	return 1000u * (most < http->config.seconds ? most : http->config.seconds);
 }
 
+/* Return true if the client has closed the connection. While a stream is suspended, libmicrohttpd does not
+ * look. */
+static bool is_closed(int fd)
+{
+	struct pollfd polled = {.fd = fd, .events = POLLRDHUP};
+	return poll(&polled, 1, 0) > 0;
+}
+
 /* libmicrohttpd ends a connection on which nothing happens; this ends one on which too little does. */
 static void on_tick(uv_timer_t *timer)
 {
@@ -526,8 +535,11 @@ static void on_tick(uv_timer_t *timer)
 	for (const struct connection *c = http->connections; c != NULL; c = c->next)
 		if (!c->streaming && now - c->since > patience_ms(http, c))
 			shutdown(c->fd, SHUT_RDWR);
-	for (struct sl_http_stream *s = http->streams; s != NULL && beat; s = s->next)
-		queue(s, ":\n\n", 3);
+	for (struct sl_http_stream *s = http->streams; s != NULL; s = s->next)
+		if (is_closed(s->fd))
+			drop(s);
+		else if (beat)
+			queue(s, ":\n\n", 3);
 }
 
 /* ---- opening and closing ---- */

@@ -424,6 +424,20 @@ TEST_WITH(streams, setup, teardown)
 	close(b);
 }
 
+/* Before the comment that would show it. */
+TEST_WITH(closed_streams_give_room, setup, teardown)
+{
+	double until = process_now() + PATIENCE_S;
+	open_server(NULL);
+	int here = subscribe(), gone = subscribe();
+	close(gone);
+	while (sl_http_listeners(http, &topic) == 2 && process_now() < until)
+		uv_run(&loop, UV_RUN_ONCE);
+	assert_int_equal(sl_http_listeners(http, &topic), 1);
+	assert_int_equal(recv(here, got, sizeof got, MSG_DONTWAIT), -1);
+	close(here);
+}
+
 TEST_WITH(clients_that_do_not_read_are_dropped, setup, teardown)
 {
 	static char line[1u << 20];
