@@ -222,6 +222,25 @@ TEST(idle_connections_are_bounded)
 	stage_close(stage);
 }
 
+/* The second of the bound lasts until the test ends it. */
+TEST(requests_are_bounded_in_a_second)
+{
+	struct stage *stage = stage_open(true);
+	struct sl_links *links = stage->pair->ends[1].links;
+	links->asked_since = uv_now(links->config.loop) + 3600000;
+	links->asked = SL_JOINS_PER_SECOND_MAX - 1;
+	for (uint32_t i = 0; i < 3; i++) {
+		struct learner *l = ask(stage, &stage->stranger);
+		assert_int_equal(l->opened, SL_OK);
+		assert_int_equal(l->rc == SL_OK, i != 1);
+		sl_join_client_close(&l->client);
+		if (i == 1)
+			links->asked_since = 0;
+	}
+	assert_int_equal(stage->requests, 2);
+	stage_close(stage);
+}
+
 struct raw {
 	struct stage *stage;
 	const uint8_t *bytes;
