@@ -67,6 +67,8 @@ def main():
 		near('epsilon if not at random', sampled['epsilon_unsampled'], plain['epsilon'], 1e-9)
 		near('noise of the mean', plain['noise_of_mean'], z * math.sqrt(d * 7 / 5) / batch, 0.05)
 		near('local noise', plain['local_noise_of_mean'], math.sqrt(5) * plain['noise_of_mean'], 1e-9)
+		clips, room = max(2**10, 2**27 / d), 12 * z * (1 / plain['step'] + math.sqrt(d)) / math.sqrt(5 * 7)
+		near('bits', plain['bits'], math.ceil(math.log2(4 * 7 * (clips / plain['step'] + room))), 1e-9)  # one is spare
 		near('noise of a share', plain['sigma_steps'] * plain['step'] * math.sqrt(5), z, 0.05)
 		# A target: the least noise of four digits.
 		wanted = sampled['epsilon']

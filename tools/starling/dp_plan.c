@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/dp/scale.h"
+#include "common/field/encoding.h"
 #include "tools/lib/option.h"
 #include "tools/starling/dp.h"
 #include "tools/lib/python.h"
@@ -97,6 +98,16 @@ static struct sl_dp_terms terms_of(const struct options *o, double noise)
 				    .colluding = o->tolerance};
 }
 
+/* Return the bits of an element between learners; more than SL_P_BITS_MAX if no modulus holds the sum. */
+static uint32_t bits_of(const struct options *o, const struct sl_dp_scale *scale)
+{
+	const struct sl_encoding encoding = {.values = SL_VALUES_NOISY,
+					     .noisy = {.most = scale->most, .room = scale->room}};
+	const struct sl_addends addends = {.learners = o->learners, .max_weight = 1, .n = o->parameters};
+	uint64_t p = sl_encoding_modulus(&encoding, &addends, SL_P_BITS_MAX);
+	return p == 0 ? SL_P_BITS_MAX + 1 : sl_field_bits(p);
+}
+
 /* Fill in what noise multiplier `noise` leads to. */
 static void evaluate(const struct options *o, double noise, struct plan *plan)
 {
@@ -158,12 +169,6 @@ static int answer_all(const struct options *o, struct plan plans[static 2], size
 
 /* ---- what is handed over ---- */
 
-/* Return a coordinate of a contribution with its noise, at most. */
-static double widest(const struct sl_dp_scale *scale)
-{
-	return (double)(scale->most + scale->room);
-}
-
 /* Return a range that may take fewer bits, or null. No coordinate is larger than the records of a learner in
  * a round. */
 static json_t *range_json(const struct options *o, const struct plan *plan)
@@ -173,7 +178,8 @@ static json_t *range_json(const struct options *o, const struct plan *plan)
 	struct sl_dp_scale scale;
 	terms.range = records * o->clip;
 	return o->unit == SL_DP_RECORD && sl_dp_scale_choose(&terms, &scale) == SL_OK
-		       ? json_pack("{s:I, s:f}", "records", (json_int_t)records, "widest", widest(&scale))
+		       ? json_pack("{s:I, s:i}", "records", (json_int_t)records, "bits",
+				   (int)bits_of(o, &scale))
 		       : json_null();
 }
 
@@ -183,17 +189,17 @@ static json_t *real_json(double value)
 	return isfinite(value) ? json_real(value) : json_null();
 }
 
-static json_t *plans_json(const struct plan *plans, size_t count)
+static json_t *plans_json(const struct options *o, const struct plan *plans, size_t count)
 {
 	json_t *list = json_array();
 	for (const struct plan *p = plans; p < plans + count; p++)
 		json_array_append_new(list,
-				      json_pack("{s:f, s:f, s:o, s:o, s:f, s:f, s:f, s:f, s:f, s:f}", "q",
+				      json_pack("{s:f, s:f, s:o, s:o, s:f, s:f, s:f, s:f, s:f, s:i}", "q",
 						p->q, "noise", p->noise, "epsilon", real_json(p->epsilon),
 						"unsampled", real_json(p->unsampled), "norm", p->scale.norm,
 						"step", ldexp(1, p->scale.step), "sensitivity",
 						p->scale.sensitivity, "sigma", p->scale.sigma, "sigma_total",
-						p->scale.sigma_total, "widest", widest(&p->scale)));
+						p->scale.sigma_total, "bits", (int)bits_of(o, &p->scale)));
 	return list;
 }
 
@@ -203,8 +209,8 @@ static json_t *answer_json(const struct options *o, const struct plan *plans, si
 			 o->unit == SL_DP_LEARNER ? "learner" : "record", "delta", o->delta, "clip", o->clip,
 			 "rounds", (json_int_t)o->rounds, "records", (json_int_t)o->records, "batch",
 			 (json_int_t)o->batch, "learners", (int)o->learners, "tolerance", (int)o->tolerance,
-			 "parameters", (json_int_t)o->parameters, "plans", plans_json(plans, count), "range",
-			 range_json(o, &plans[count - 1]), "json", o->json);
+			 "parameters", (json_int_t)o->parameters, "plans", plans_json(o, plans, count),
+			 "range", range_json(o, &plans[count - 1]), "json", o->json);
 }
 
 int sl_dp_plan(int argc, char **argv)

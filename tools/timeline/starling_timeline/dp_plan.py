@@ -22,11 +22,6 @@ COLUMNS = ((9, "z"), (10, "epsilon"), (12, "noise/clip"), (16, "in a parameter")
 
 # ---- the noise of a mean ----
 
-def _bits(asked: dict, widest: float) -> int:
-    """Return the bits of an element: of a sum with room for its noise."""
-    return math.ceil(math.log2(2 * asked["learners"] * widest + 2))
-
-
 def _single(answer: dict) -> float:
     return SINGLE if answer["rounds"] == 1 else 1
 
@@ -35,7 +30,7 @@ def _plan(asked: dict, plan: dict) -> dict:
     count = asked["learners"] if asked["unit"] == "learner" else asked["batch"]
     of_mean = plan["sigma_total"] * math.sqrt(asked["parameters"]) / plan["norm"] / count
     local = of_mean * math.sqrt(asked["learners"] - asked["tolerance"])
-    bits = _bits(asked, plan["widest"])
+    bits = plan["bits"]
     verdict = ("impossible" if bits > BITS_MOST else "useless" if of_mean > USELESS * _single(asked) else
                "little is hidden" if plan["epsilon"] is None or plan["epsilon"] > EPSILON_LARGE else
                "poor" if of_mean > POOR * _single(asked) else "usable")
@@ -48,8 +43,7 @@ def _plan(asked: dict, plan: dict) -> dict:
 def _fewer_bits(asked: dict, bits: int) -> Optional[dict]:
     """Return a range that takes fewer bits than the last plan."""
     narrow = asked["range"]
-    fewer = narrow and _bits(asked, narrow["widest"])
-    return {"records": narrow["records"], "bits": fewer} if fewer and fewer < bits else None
+    return narrow if narrow and narrow["bits"] < bits else None
 
 
 def _answer(asked: dict) -> dict:
