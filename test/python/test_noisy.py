@@ -138,6 +138,7 @@ class Terms(Refusing):
         self.refused("this learner adds no noise (dp: off)", check_terms, None, Budget(1, 1e-6), both)
         self.refused("has dp_delta: 1e-06, more than --delta 1e-07", check_terms, terms, Budget(1, 1e-7), both)
         self.refused(f"spends epsilon {dp.epsilon(10, 1e-6):.4g}, more than --epsilon 0.39:", check_terms, terms, Budget(0.39, 1e-6), both)
+        self.refused("has dp_sampling: 0.1, and a question takes all rows", check_terms, dp.Privacy(**{**TERMS, "sampling": 0.1}), Budget(1, 1e-6), both)
         self.refused("has dp: record, and the question needs dp: learner", check_terms, terms, Budget(1, 1e-6), ("learner",))
 
     def test_a_round(self):

@@ -72,6 +72,8 @@ def check_terms(terms: dp.Privacy | None, budget: Budget, units: Sequence[str]) 
         raise InputError("this learner adds no noise (dp: off): set dp, dp_clip, dp_epsilon and dp_delta at all learners, or ask without --epsilon")
     if terms.unit not in units:
         raise InputError(f"this learner has dp: {terms.unit}, and the question needs dp: {' or '.join(units)}")
+    if terms.sampling < 1:
+        raise InputError(f"this learner has dp_sampling: {terms.sampling:g}, and a question takes all rows: it would spend more than its ledger says")
     if terms.delta > budget.delta * (1 + SLACK):
         raise InputError(f"this learner has dp_delta: {terms.delta:g}, more than --delta {budget.delta:g}")
     spends = dp.epsilon(terms.noise, budget.delta)
