@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -71,6 +72,14 @@ static int check_vector(const struct sl_application *a, const void *model, struc
 	return sl_vector_check(a->config.settings, a->values, &a->base.tensors, model, a->n, error);
 }
 
+/* Write what the settings ask of a sum of records: one that was made for another clip or sampling is not
+ * used. */
+static void write_terms(const struct sl_settings *s, struct sl_trained_file *file)
+{
+	if (s->dp == SL_DP_USE_RECORD)
+		snprintf(file->terms, sizeof file->terms, "%a %a", s->dp_clip, s->dp_sampling);
+}
+
 /* Take the answer to `model` and make it durable. SL_ERR_RANGE: it cannot be used. */
 static int take_answer(struct sl_application *a, void *model, struct sl_error *error)
 {
@@ -89,6 +98,7 @@ static int take_answer(struct sl_application *a, void *model, struct sl_error *e
 	a->file.round = a->wanted;
 	a->file.weight = a->weight;
 	a->file.values = a->values;
+	write_terms(a->config.settings, &a->file);
 	a->file.metrics = a->metrics;
 	a->metrics = NULL;
 	return sl_trained_file_write(&a->file, &place, &a->base.tensors, model, model_bytes(a), error);
@@ -115,6 +125,11 @@ static int await_vector(struct sl_application *a, const atomic_bool *stop, void 
 static int check_file(const struct sl_application *a, struct sl_error *error)
 {
 	const struct sl_settings *s = a->config.settings;
+	struct sl_trained_file now = {0};
+	write_terms(s, &now);
+	if (strcmp(now.terms, a->file.terms) != 0)
+		return sl_err_set(error, SL_ERR_RANGE,
+				  "dp, dp_clip or dp_sampling has changed since it was made");
 	if (s->weighting == SL_WEIGHTING_SAMPLES && a->file.weight > s->max_weight)
 		return sl_err_set(error, SL_ERR_RANGE, "its weight is %" PRIu64 ", max_weight is %" PRIu64,
 				  a->file.weight, s->max_weight);

@@ -15,7 +15,7 @@
 #include "daemon/runtime/failpoint.h"
 #include "daemon/runtime/vector_memory.h"
 
-#define FORMAT "starling-trained-2"
+#define FORMAT "starling-trained-3"
 #define METADATA "__metadata__"
 #define HEX_BYTES (2 * SL_HASH_BYTES + 1)
 #define PATH_BYTES (SL_PATH_BYTES + SL_FILE_NAME_BYTES)
@@ -57,9 +57,9 @@ static json_t *metadata_of(const struct sl_trained_file *file, const char *run)
 	snprintf(round, sizeof round, "%" PRIu32, file->round);
 	snprintf(weight, sizeof weight, "%" PRIu64, file->weight);
 	json_t *metadata =
-		json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:s}", "format", FORMAT, "run", run, "round", round,
+		json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s}", "format", FORMAT, "run", run, "round", round,
 			  "weight", weight, "values", file->values == SL_VALUES_UPDATE ? "update" : "model",
-			  "metrics", metrics != NULL ? metrics : "{}", "checksum", "");
+			  "terms", file->terms, "metrics", metrics != NULL ? metrics : "{}", "checksum", "");
 	free(metrics);
 	return metadata;
 }
@@ -126,11 +126,11 @@ void sl_trained_file_close(struct sl_trained_file *file)
 static const char *metadata_parse(struct sl_trained_file *file, const json_t *metadata, const char *wanted,
 				  uint8_t sum[static SL_HASH_BYTES])
 {
-	const char *format, *run, *round, *weight, *metrics, *checksum, *values;
+	const char *format, *run, *round, *weight, *metrics, *checksum, *values, *terms;
 	uint64_t t;
-	if (json_unpack((json_t *)metadata, "{s:s,s:s,s:s,s:s,s:s,s:s,s:s!}", "format", &format, "run", &run,
-			"round", &round, "weight", &weight, "values", &values, "metrics", &metrics,
-			"checksum", &checksum) != 0 ||
+	if (json_unpack((json_t *)metadata, "{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s!}", "format", &format, "run",
+			&run, "round", &round, "weight", &weight, "values", &values, "terms", &terms,
+			"metrics", &metrics, "checksum", &checksum) != 0 ||
 	    strcmp(format, FORMAT) != 0)
 		return "the metadata are not those of a trained vector";
 	if (strcmp(run, wanted) != 0)
@@ -140,6 +140,7 @@ static const char *metadata_parse(struct sl_trained_file *file, const json_t *me
 		return "round or weight is no number";
 	file->round = (sl_round)t;
 	file->values = strcmp(values, "update") == 0 ? SL_VALUES_UPDATE : SL_VALUES_MODEL;
+	snprintf(file->terms, sizeof file->terms, "%s", terms);
 	file->metrics = json_loads(metrics, 0, NULL);
 	if (!sl_safetensors_metadata_bytes(checksum, sum, SL_HASH_BYTES))
 		return "the checksum is not 64 hexadecimal digits";

@@ -1,7 +1,7 @@
 /* trained_file.h - the vector of a round on disk: what makes the round independent of the application.
  *
  * state/trained.safetensors, mode 0600: the model as the application trained it, with metadata {format, run,
- * round, weight, values, metrics, checksum}. The checksum is the BLAKE2b-256 of the header, with an
+ * round, weight, values, terms, metrics, checksum}. The checksum is the BLAKE2b-256 of the header, with an
  * empty checksum, and of the vector's hash. The file is complete once it has this name (safetensors.h),
  * precedes everything that is shared of the vector, and is removed when the round is committed.
  */
@@ -22,6 +22,7 @@ struct sl_trained_file {
 	sl_round round; /* 0: there is no file */
 	uint64_t weight;
 	enum sl_values values;
+	char terms[48];		     /* dp: record: those that it was made for; else empty */
 	json_t *metrics;	     /* owned; NULL: none */
 	uint8_t hash[SL_HASH_BYTES]; /* BLAKE2b-256 of the vector */
 

@@ -135,3 +135,45 @@ TEST_WITH(privacy_of_updates_needs_the_model_before_training, folder_setup, fold
 	learner_open(); /* with the vector of the file; it has kept the model before training as well */
 	learner_close();
 }
+
+/* Give the vector of round 1, and end the learner. */
+static void give_and_end(const char *folder)
+{
+	struct client c;
+	init_private(folder, SL_DP_USE_RECORD);
+	learner_open_begin();
+	join_with(&c, WIDE ",\"values\":\"model\"", "{\"type\":\"joined\"");
+	learner_open_end();
+	train_begin(1, false);
+	client_hear(&c, "{\"type\":\"train\"");
+	client_tell(&c, "{\"type\":\"trained\",\"round\":1}");
+	train_end(0, 1);
+	learner_end(&c);
+	init_private(folder, SL_DP_USE_RECORD);
+}
+
+/* A sum of records that was made for another clip, or drawn by another sampling, would be charged too little.
+ */
+TEST_WITH(a_sum_for_other_terms_is_not_used, folder_setup, folder_teardown)
+{
+	for (int changed = 0; changed < 3; changed++) {
+		struct client c;
+		give_and_end(*state);
+		if (changed == 0)
+			learner.settings.dp_noise = 2;
+		*(changed == 1 ? &learner.settings.dp_clip : &learner.settings.dp_sampling) *=
+			changed == 0 ? 1 : 0.5;
+		learner_open();
+		train_begin(1, false);
+		if (changed > 0) {
+			join_with(&c, WIDE ",\"values\":\"model\"", "{\"type\":\"joined\"");
+			client_hear(&c, "{\"type\":\"train\",\"round\":1,");
+			assert_non_null(strstr(learner.said, "dp_clip or dp_sampling has changed"));
+			client_tell(&c, "{\"type\":\"trained\",\"round\":1}");
+			client_close(&c);
+		}
+		train_end(0, 1);
+		show_noisy(1, 0.125, 2.5);
+		learner_close();
+	}
+}

@@ -223,9 +223,10 @@ TEST(initial_model)
 	}
 }
 
-#define PRIVATE(unit)                                                                                        \
-	"{\"dp\":{\"unit\":\"" unit "\",\"clip\":0.5,\"noise\":1.5,\"sampling\":0.25,\"delta\":0.001,"       \
-	"\"epsilon\":null}," JOINED_FIELDS("20")
+#define TERMS(unit, clip)                                                                                    \
+	"{\"dp\":{\"unit\":\"" unit "\",\"clip\":" clip                                                      \
+	",\"noise\":1.5,\"sampling\":0.25,\"delta\":0.001,\"epsilon\":null}," JOINED_FIELDS("20")
+#define PRIVATE(unit) TERMS(unit, "0.5")
 
 /* The noise of a mean is known from the message on that tells it, up to a mean that was not heard of. */
 TEST(terms_of_differential_privacy)
@@ -532,6 +533,43 @@ TEST(a_loop_over_the_rounds)
 	}
 	assert_int_equal(starling_round(s, model), 0);
 	assert_null(s->text);
+	pthread_join(thread, NULL);
+	starling_leave(s);
+	learner_close(&l);
+}
+
+static void *play_other_terms(void *argument)
+{
+	struct learner *l = argument;
+	for (int i = 0; i < 3; i++, learner_drop(l)) {
+		answer(l, i < 2 ? TERMS("record", "0.5") : TERMS("record", "0.25"));
+		train(l, 1, 0, false);
+		expect_trained(l, 1, i < 2 ? 10 : 11);
+	}
+	answer(l, TERMS("record", "0.25"));
+	tell(l, "{\"type\":\"done\"}\n");
+	return NULL;
+}
+
+/* A sum of records that was made for another clip is not given: it is made again, from the model before. */
+TEST(other_terms_of_records)
+{
+	char before[BYTES] = "a model of 20 bytes", model[BYTES];
+	pthread_t thread;
+	struct learner l;
+	learner_open(&l);
+	l.initial = true;
+	struct starling *s = starling_join(l.path, tensors, 2, metrics, STARLING_UPDATE);
+	starling_initial(s, before);
+	assert_int_equal(pthread_create(&thread, NULL, play_other_terms, &l), 0);
+	memcpy(model, before, BYTES);
+	for (uint64_t weight = 10; weight < 12; weight++) {
+		assert_int_equal(starling_round(s, model), 1);
+		assert_memory_equal(model, before, BYTES);
+		model[19] = 'X';
+		assert_int_equal(starling_average(s, model, weight, NULL),
+				 weight == 10 ? STARLING_TRAIN : STARLING_DONE);
+	}
 	pthread_join(thread, NULL);
 	starling_leave(s);
 	learner_close(&l);

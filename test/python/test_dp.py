@@ -178,6 +178,33 @@ class Joined(unittest.TestCase):
             self.assertEqual(group.committed, 1)
             group._next()
 
+    def test_a_sum_for_another_clip_is_not_given(self):
+        given = []
+
+        def script(learner):
+            for changed in {}, {"noise": 9.0}, {"clip": 0.25}, {"clip": 0.25, "sampling": 0.5}:
+                learner.settings = {"dp": {**RECORD, **changed}}
+                learner.accept()
+                learner.train(1, 0)
+                learner.hear("trained")
+                given.append(learner.up.copy())
+                if learner.settings["dp"].get("sampling") != 0.5:
+                    learner.drop()
+            learner.train(1, 0, again=True)
+            learner.hear("trained")
+            learner.mean(1, 0.5, noise=0.1, spent=1.0)
+            learner.tell("done")
+
+        model, calls = np.full(3, 8.0), 0
+        with FakeLearner(script) as learner, quietly(model, learner.path) as group:
+            for _ in group:
+                model = group.mean(dp.descend(group, model, dp.clipped_sum(np.array([[1.0, 0, calls]]), 1.0)))
+                calls += 1
+        self.assertEqual(calls, 4)
+        self.assertEqual(model.tolist(), [0.5] * 3)
+        np.testing.assert_allclose([norm([vector - 8]) for vector in given], [0.5, 0.5, 0.25, 0.25], rtol=1e-5)
+        self.assertEqual(given[0].tolist(), given[1].tolist())
+
     def test_programs_that_do_not_clip(self):
         def script(learner):
             learner.settings = {"dp": RECORD}

@@ -162,6 +162,20 @@ class Terms(Refusing):
         self.assertEqual((total.noise, total.learners, total.spent, total.unit), (0.25 * 2 / 0.5, 2, 0.5, "record"))
         self.assertTrue(total.said.endswith("; 1 more sent zeros, since their budget is spent"))
 
+    def test_settings_that_change_meanwhile(self):
+        def script(learner):
+            for clip in 0.5, 0.25:
+                learner.settings = {"dp": {**TERMS, "clip": clip}}
+                learner.accept()
+                learner.train(1, 0)
+                if clip == 0.5:
+                    learner.hear("trained")
+                    learner.drop()
+
+        with FakeLearner(script) as learner:
+            self.refused("the settings of dp have changed while learners gave their parts", noisy_total, learner.path, "what", 2, Budget(1, 1e-6),
+                         lambda unit: np.zeros((3, 2)))
+
     def test_a_sum_that_rounding_leaves_alone(self):
         given = []
 

@@ -44,6 +44,7 @@ struct handle {
 	const void *initial; /* the model before training, of the caller; NULL: none */
 	int64_t since_ms;    /* when the learner was last there, or its absence was last said */
 	bool asked, done;
+	bool changed; /* dp: record: clip or sampling, since the vector was given */
 	bool invalid; /* the join failed: the next event is an error */
 	size_t metric_count;
 	double *metrics;
@@ -225,8 +226,10 @@ static double number_of(const json_t *object, const char *key, double otherwise)
 }
 
 /* Take the terms of differential privacy. Return false for a unit that this library does not know. */
-static bool take_privacy(struct starling *s, const json_t *terms)
+static bool take_privacy(struct handle *h, const json_t *terms)
 {
+	struct starling *s = &h->base;
+	double clip = s->clip, sampling = s->sampling;
 	const char *unit = json_string_value(json_object_get(terms, "unit"));
 	bool record = unit != NULL && strcmp(unit, "record") == 0;
 	if (terms == NULL)
@@ -239,6 +242,7 @@ static bool take_privacy(struct starling *s, const json_t *terms)
 	s->delta = number_of(terms, "delta", 0);
 	s->epsilon = number_of(terms, "epsilon", 0);
 	s->noise_of_clip = number_of(terms, "noise", 0);
+	h->changed = record && clip > 0 && (s->clip != clip || s->sampling != sampling);
 	return record || (unit != NULL && strcmp(unit, "learner") == 0);
 }
 
@@ -252,7 +256,7 @@ static enum starling_event take_joined(struct handle *h, json_t *message)
 	    json_unpack(message, "{s:I, s:I, s:s, s:I, s:I, s:I, s:I, s:b}", "version", &version, "learner",
 			&learner, "name", &name, "learners", &learners, "rounds", &rounds, "elements",
 			&elements, "bytes", &bytes, "weighted", &weighted) != 0 ||
-	    version != VERSION || !take_privacy(s, json_object_get(message, "dp")))
+	    version != VERSION || !take_privacy(h, json_object_get(message, "dp")))
 		return garbled(h);
 	if ((uint64_t)elements != s->elements || (uint64_t)bytes != s->bytes) {
 		set_text(h, "the learner on %s takes %lld bytes, not %zu", h->link.path, (long long)bytes,
@@ -291,7 +295,8 @@ static enum starling_event take_train(struct handle *h, json_t *message)
 		h->base.noise = h->base.dp != STARLING_EXACT ? (double)NAN : 0;
 	}
 	h->base.committed = (uint32_t)committed;
-	h->base.again = again;
+	h->base.again = again || h->changed;
+	h->changed = false;
 	h->asked = true;
 	return STARLING_TRAIN;
 }
@@ -596,7 +601,10 @@ enum starling_event starling_average(struct starling *s, void *model, uint64_t w
 		if (event != STARLING_MEAN && event != STARLING_TRAIN)
 			return event;
 	} while (s->committed < tried && (event == STARLING_MEAN || !s->again));
+	const void *base = owned(s)->initial; /* with dp: what sums are added to */
 	if (s->committed > 0)
 		memcpy(model, s->down, s->bytes);
+	else if (s->dp != STARLING_EXACT && base != NULL)
+		memcpy(model, base, s->bytes);
 	return s->committed >= tried ? STARLING_MEAN : STARLING_TRAIN;
 }

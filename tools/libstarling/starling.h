@@ -47,7 +47,8 @@ struct starling {
 	uint32_t committed;    /* last committed round; 0: none */
 	uint32_t participants; /* number in the round `committed`; 0: not known */
 	uint64_t total_weight; /* sum of the weights of the participants */
-	int again;	       /* `round` is to be trained again: its last vector was possibly released */
+	int again;	       /* `round` is to be trained again: its last vector was possibly released, or
+				  is of records and was made for another clip or sampling */
 	int repeatable; /* .. and the same vector may be given: the learner sees to it that sums tell none
 			   alone */
 	int weighted;	/* weights count */

@@ -423,8 +423,8 @@ class Group:
         `metrics`: numbers for the log of the own learner; "loss" is shown. Those that `join` named are averaged.
 
         If the learner asks for another training of this round, or goes on from a committed model that this application
-        did not train from, the result is that committed model (before the first commit, `model` itself): the loop then
-        yields the round again.
+        did not train from, the result is that committed model (before the first commit, `model` itself, and with dp the model of join): the loop
+        then yields the round again. So it does with `dp: record` if dp_clip or dp_sampling has changed since the model was given.
         The mean has the dtypes of the model that was declared; float64 is narrowed to its float32, with one warning.
         Raises Refused if a value is not finite, or beyond the setting `clipping_range`, ValueError if names or shapes changed."""
         self._calls += 1
@@ -433,11 +433,14 @@ class Group:
             self._declare(model)
         self._check_weight(weight)
         numbers = self._numbers(metrics or {})
+        asked = self._asked
         self._await_request()
         if self._held < self.committed:
             return self.model
         if self._state is State.DONE:
             raise Error("the run is done")
+        if self._asked != asked:
+            return self._start(model)
         tried = self.round
         self._send(model, weight, numbers)
         while self.committed < tried:
@@ -445,10 +448,24 @@ class Group:
             if self._state is State.DONE:  # no learner has a budget of privacy for this round
                 return self.model if self.committed > 0 else model
             if message["type"] == "train" and self.committed < tried:
-                if message["again"]:
-                    return self.model if self.committed > 0 else model
+                if message["again"] or self._asked != asked:
+                    return self._start(model)
                 self._send(model, weight, numbers)  # the learner was started again before it had the vector
         return self.model
+
+    @property
+    def _asked(self) -> tuple[float, float] | None:
+        """What `dp: record` asks of a sum: one that was made for another clip or sampling is made again."""
+        return (self.dp.clip, self.dp.sampling) if self.dp is not None and self.dp.unit == "record" else None
+
+    def _start(self, model: Any) -> Any:
+        """Return what a round that comes again is trained from: the committed model. Before the first commit, it is `model`; with dp, the one of
+        join, to which sums are added."""
+        if self.committed > 0:
+            return self.model
+        if self.dp is None or self._initial is None or self._template is None or self._values != "update":
+            return model
+        return self._template.build(self._initial)
 
     def _warn_of_narrowed(self, narrowed: list[tree.Tensor]) -> None:
         if not narrowed or self._warned:

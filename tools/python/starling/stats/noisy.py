@@ -105,6 +105,8 @@ def noisy_total(path: str, question: str, size: int, budget: Budget, parts: Call
             raise Error(f"the run is over: all of its {group.rounds} rounds are committed; start the learners with another run")
         mean = group.model  # of an earlier call; without this, `mean` would return it
         while t is not None and group.committed < t:
+            if group.dp != terms:
+                raise Error("the settings of dp have changed while learners gave their parts: ask again")
             mean = group.mean({name: np.asarray(total)})
             if group.committed < t and next(rounds, None) is None and group.committed < t:
                 raise Error(f"the run has ended without round {t}: the budget of a learner, dp_epsilon, did not suffice for it, as its log says. "
