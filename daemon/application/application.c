@@ -342,6 +342,14 @@ enum sl_values sl_application_values(const struct sl_trainer *trainer)
 	return ((const struct sl_application *)trainer)->values;
 }
 
+void sl_application_program(struct sl_trainer *trainer, uint8_t hash[static SL_HASH_BYTES])
+{
+	struct sl_application *a = owned(trainer);
+	uv_mutex_lock(&a->mutex);
+	memcpy(hash, a->program, SL_HASH_BYTES);
+	uv_mutex_unlock(&a->mutex);
+}
+
 bool sl_application_runs(struct sl_trainer *trainer)
 {
 	struct sl_application *a = owned(trainer);

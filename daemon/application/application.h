@@ -26,6 +26,8 @@ enum sl_values sl_application_values(const struct sl_trainer *trainer);
 void sl_application_bind(struct sl_trainer *trainer);
 /* Return true if it is used in an attempt, or a round is committed. Any thread. */
 bool sl_application_is_bound(const struct sl_trainer *trainer);
+/* Copy the hash of the program that has joined; zeros: it told none. Any thread. */
+void sl_application_program(struct sl_trainer *trainer, uint8_t hash[static SL_HASH_BYTES]);
 /* Return true if a process of the command runs: after the last round, it may still save its model. */
 bool sl_application_runs(struct sl_trainer *trainer);
 /* The learner ends after the round `last`, which is committed: tell the application. */

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -213,6 +214,16 @@ static int check_owned(const struct sl_application *a, const json_t *message, st
 		(int)a->socket.pid);
 }
 
+/* Take the hash of the program, which the account of the rounds shows. */
+static void take_program(struct sl_application *a, const json_t *message)
+{
+	const char *digits = json_string_value(json_object_get(message, "program"));
+	size_t size = sizeof a->program;
+	if (digits == NULL || strlen(digits) != 2 * size ||
+	    sodium_hex2bin(a->program, size, digits, 2 * size, NULL, NULL, NULL) != 0)
+		memset(a->program, 0, size);
+}
+
 static void take_join(struct sl_application *a, const json_t *message)
 {
 	struct sl_error error = {0};
@@ -236,6 +247,7 @@ static void take_join(struct sl_application *a, const json_t *message)
 	} else {
 		a->joined = true;
 		a->offers_initial = json_is_true(json_object_get(message, "initial"));
+		take_program(a, message);
 		sl_state_say(a, "the application (process %d) has joined", (int)a->socket.pid);
 		send_joined(a);
 		send_standing(a);

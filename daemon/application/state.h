@@ -42,7 +42,8 @@ struct sl_application {
 	struct sl_line_socket socket;
 	struct sl_command *command; /* trainer: exec; NULL: none */
 	bool joined;
-	uint64_t called_ms;    /* when the application connected */
+	uint8_t program[SL_HASH_BYTES]; /* hash of the last that has joined; zeros: it told none */
+	uint64_t called_ms;		/* when the application connected */
 	sl_round last;	       /* the application has ended the run after this round; 0: it has not */
 	sl_round wanted;       /* the round whose vector is awaited; 0: none */
 	bool again;	       /* the vector was requested before */

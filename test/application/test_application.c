@@ -708,3 +708,32 @@ TEST_WITH(a_stopped_learner_waits_no_longer, folder_setup, folder_teardown)
 	assert_int_equal(learner.rc, SL_PENDING);
 	learner_end(&c);
 }
+
+/* The account of the rounds shows the program that has joined last. */
+TEST_WITH(the_hash_of_the_program, folder_setup, folder_teardown)
+{
+	static const struct {
+		const char *field;
+		uint8_t first, last;
+	} cases[] = {
+		{",\"program\":\"a10000000000000000000000000000000000000000000000000000000000000b\"", 0xa1,
+		 0x0b},
+		{"", 0, 0},
+		{",\"program\":\"a1\"", 0, 0},
+		{",\"program\":\"a1000000000000000000000000000000000000000000000000000000000000zb\"", 0, 0},
+		{",\"program\":7", 0, 0},
+	};
+	struct client c;
+	learner_begin(&c, *state);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char fields[256];
+		uint8_t hash[SL_HASH_BYTES];
+		client_close(&c);
+		snprintf(fields, sizeof fields, TENSORS "%s", cases[i].field);
+		join_with(&c, fields, "{\"type\":\"joined\"");
+		sl_application_program(learner.trainer, hash);
+		assert_int_equal(hash[0], cases[i].first);
+		assert_int_equal(hash[SL_HASH_BYTES - 1], cases[i].last);
+	}
+	learner_end(&c);
+}

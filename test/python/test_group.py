@@ -1,8 +1,10 @@
 """The application's side of the protocol, against a learner that follows a script."""
 import contextlib
+import hashlib
 import io
 import os
 import signal
+import sys
 import time
 import unittest
 import warnings
@@ -177,6 +179,24 @@ class Values(unittest.TestCase):
             self.assertEqual(learner.values, expected)
         with self.assertRaisesRegex(ValueError, '"update" or "model", not \'sum\''):
             starling.join(np.zeros(1), "/dev/null/x", values="sum")
+
+
+class Program(unittest.TestCase):
+    def joined(self, **options):
+        with FakeLearner(FakeLearner.accept) as learner:
+            starling.join(np.zeros(1), learner.path, **options).close()
+            return learner.program
+
+    def test_the_hash_of_a_file(self):
+        with open(__file__, "rb") as file:
+            own = hashlib.sha256(file.read()).hexdigest()
+        self.assertEqual(self.joined(program=__file__), own)
+        with mock.patch.object(sys.modules["__main__"], "__file__", __file__, create=True):
+            self.assertEqual(self.joined(), own)
+        with mock.patch.object(sys.modules["__main__"], "__file__", "/dev/null/x", create=True):  # that of a prompt
+            self.assertIsNone(self.joined())
+        with self.assertRaises(OSError):
+            starling.join(np.zeros(1), "/dev/null/x", program="/dev/null/x")
 
 
 class NonNegative(unittest.TestCase):

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import enum
+import hashlib
 import math
 import os
 import socket
@@ -58,6 +59,18 @@ class State(enum.Enum):
 _open: weakref.WeakValueDictionary[str, Group] = weakref.WeakValueDictionary()  # those of this program, by the path of the socket
 
 
+def _hash_of(program: str | None) -> str | None:
+    """Return the SHA-256 of a file, of the main program if it is not named; None: there is no file."""
+    path = program if program is not None else getattr(sys.modules.get("__main__"), "__file__", None)
+    try:
+        with open(path or "", "rb") as file:
+            return hashlib.sha256(file.read()).hexdigest()
+    except OSError:
+        if program is not None:
+            raise
+        return None
+
+
 class Group:
     """The group of learners, seen by one application. Use `join` to make one.
 
@@ -81,7 +94,7 @@ class Group:
 
     def __init__(self, path: str, model: Any = None, metrics: Sequence[str] = (), values: str = "update",
                  nonnegative: Sequence[str] = (), integers: str | None = None, timeout: float | None = None,
-                 stop: bool | Callable[[dict[str, float]], bool] = False) -> None:
+                 stop: bool | Callable[[dict[str, float]], bool] = False, program: str | None = None) -> None:
         if values not in ("update", "model"):
             raise ValueError(f'values is "update" or "model", not {values!r}')
         if integers not in (None, "keep"):
@@ -110,6 +123,7 @@ class Group:
         self._patterns = nonnegative
         self._nonnegative: set[str] = set()  # names of tensors
         self._keep = integers == "keep"
+        self._program = _hash_of(program)
         self._timeout = timeout
         self._template: tree.Template | None = None  # of the last model of the application; None: none is declared
         self._initial: tree.Arrays | None = None  # the values of the model of join, until they are told
@@ -238,7 +252,8 @@ class Group:
         described = [{"name": t.name, "shape": t.shape, "dtype": t.dtype} |
                      ({"nonnegative": True} if t.name in self._nonnegative else {}) for t in self._template.tensors]
         self._connection.send({"type": "join", "version": VERSION, "tensors": described, "metrics": self._names,
-                               "values": self._values, "initial": self._initial is not None, "token": os.environ.get("STARLING_TOKEN")})
+                               "values": self._values, "initial": self._initial is not None, "token": os.environ.get("STARLING_TOKEN"),
+                               "program": self._program})
         answer = self._connection.receive()
         if answer["type"] != "joined":
             raise Error(answer.get("text", "the learner refused the application"))
@@ -510,7 +525,7 @@ def _check_names(names: list[str]) -> None:
 
 def join(model: Any = None, path: str | None = None, metrics: Sequence[str] = (), values: str = "update",
          nonnegative: Sequence[str] = (), integers: str | None = None, timeout: float | None = None,
-         stop: bool | Callable[[dict[str, float]], bool] = False) -> Group:
+         stop: bool | Callable[[dict[str, float]], bool] = False, program: str | None = None) -> Group:
     """Join the learner on the socket `path` (default: $STARLING_SOCKET) and wait until it is there.
 
     `model` states names, shapes and dtypes. Its values are those before training: if they are the same at all learners, such
@@ -536,10 +551,12 @@ def join(model: Any = None, path: str | None = None, metrics: Sequence[str] = ()
     of each committed round, and returns whether to stop: then it is as if `group.stop()` was called. Whether any learner asks for
     it is a private mean, too, a metric named "stop": so this needs the setting `metrics: aggregate`. A learner of weight 0 does not
     count. All learners pass True or a function, or none does.
+    `program`: the file of the training program, by default the one that Python was started with; the account of the rounds has its
+    SHA-256. Of a notebook or a prompt it has none.
     `timeout`: seconds until a learner that is not there is a Timeout. Without it, `join` waits, and says so from time to time.
     With the setting `dp: record`, only this program can clip records: see `starling.dp`.
     A group that this program has joined on the same socket before is closed: a cell of a notebook may be run again."""
     path = path or os.environ.get("STARLING_SOCKET")
     if not path:
         raise Error("STARLING_SOCKET is not set: start this program by `starling launch -- ...`, or give join a path")
-    return Group(path, model, metrics, values, nonnegative, integers, timeout, stop)
+    return Group(path, model, metrics, values, nonnegative, integers, timeout, stop, program)
