@@ -68,6 +68,8 @@ static int fill(struct backup *backup, const char *folder)
 	int rc = sl_store_backup(daemon->store, folder, error);
 	if (rc == SL_OK)
 		rc = copy(state, ROSTER_FILE, folder, false, error);
+	if (rc == SL_OK)
+		rc = copy(state, "account", folder, false, error);
 	if (rc != SL_OK)
 		return rc;
 	rc = sl_store_last_round(daemon->store, &last, error);

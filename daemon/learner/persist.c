@@ -9,6 +9,7 @@
 #include "common/base/bytes.h"
 #include "common/model/checkpoint.h"
 #include "daemon/application/application.h"
+#include "daemon/learner/account.h"
 #include "daemon/learner/budget.h"
 #include "daemon/learner/daemon.h"
 #include "daemon/learner/tasks.h"
@@ -29,11 +30,12 @@ struct record {
 	struct sl_certificate certificate;
 	struct sl_round_head round; /* of it */
 	uint32_t *members;
-	struct sl_result opened;   /* COMMIT: the result file, opened */
-	bool noisy;		   /* PREPARED: of a view with noise, .. */
-	struct sl_dp_round charge; /* .. which costs this, unless zeros were sent */
-	struct sl_ledger ledger;   /* as it is then */
-	bool settled;		   /* COMMIT: the round was of the present roster, or one before it */
+	uint8_t program[SL_HASH_BYTES]; /* COMMIT: hash of the training program; zeros: not known */
+	struct sl_result opened;	/* COMMIT: the result file, opened */
+	bool noisy;			/* PREPARED: of a view with noise, .. */
+	struct sl_dp_round charge;	/* .. which costs this, unless zeros were sent */
+	struct sl_ledger ledger;	/* as it is then */
+	bool settled;			/* COMMIT: the round was of the present roster, or one before it */
 	int code;
 	struct sl_error error;
 };
@@ -93,6 +95,17 @@ static int write_checkpoint(const struct sl_daemon *daemon, struct sl_store_roun
 	return rc;
 }
 
+static int write_row(struct sl_daemon *daemon, const struct record *record, struct sl_store_round *round,
+		     struct sl_error *error)
+{
+	struct sl_account_entry entry;
+	sl_account_fill(daemon, round, &record->certificate, record->program, &entry);
+	round->account = &entry;
+	int rc = sl_store_commit_round(daemon->store, round, error);
+	free((void *)entry.bytes);
+	return rc;
+}
+
 /* Write the files, then the row that makes them valid. */
 static int commit(struct sl_daemon *daemon, const struct record *record, struct sl_error *error)
 {
@@ -105,7 +118,7 @@ static int commit(struct sl_daemon *daemon, const struct record *record, struct 
 		rc = write_result(daemon, &record->certificate, round.result_sum, error);
 	sl_failpoint_reach(SL_FAILPOINT_BETWEEN_FILES_AND_ROW);
 	if (rc == SL_OK)
-		rc = sl_store_commit_round(daemon->store, &round, error);
+		rc = write_row(daemon, record, &round, error);
 	if (rc == SL_OK)
 		sl_failpoint_reach(SL_FAILPOINT_AFTER_COMMIT_ROW);
 	return rc;
@@ -353,6 +366,8 @@ void sl_persist_add(struct sl_daemon *daemon, const struct sl_persist *persist)
 		price(record);
 	if (persist->what.kind == SL_PERSIST_PREPARED && sl_settings_has_application(daemon->settings))
 		sl_application_bind(daemon->trainer);
+	if (persist->what.kind == SL_PERSIST_COMMIT && sl_settings_has_application(daemon->settings))
+		sl_application_program(daemon->trainer, record->program);
 	sl_worker_add(&daemon->compute, &record->base);
 	if (persist->what.kind == SL_PERSIST_COMMIT)
 		sl_tasks_forget(daemon, persist->what.t);

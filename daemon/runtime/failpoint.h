@@ -21,6 +21,7 @@
 	X(MIXING, "mixing")			      /* a chunk of a State was sent */                      \
 	X(BEFORE_COMMIT_FILES, "before-commit-files") /* checkpoint and result */                            \
 	X(BETWEEN_FILES_AND_ROW, "between-files-and-row")                                                    \
+	X(BEFORE_ACCOUNT, "before-account")	    /* the row is durable, its record not in the account */  \
 	X(AFTER_COMMIT_ROW, "after-commit-row")	    /* the core was not told */                              \
 	X(BEFORE_LOG_EMPTIED, "before-log-emptied") /* of the database, if it has grown */                   \
 	X(DIGEST_SENT, "digest-sent")		    /* the own one */                                        \

@@ -22,7 +22,7 @@
 #define TEXT_OF(value) #value
 #define TEXT(value) TEXT_OF(value)
 #define APPLICATION 1397515362 /* "SLdb" in the header of the file */
-#define FORMAT 10
+#define FORMAT 11
 
 /* Largest row: a view, its Readys and the secrets. */
 #define VALUE_BYTES_MAX                                                                                      \
@@ -37,6 +37,10 @@
 	"CREATE TABLE ledger (one INTEGER PRIMARY KEY, t INTEGER NOT NULL, a INTEGER NOT NULL, incarnation " \
 	"INTEGER NOT NULL, charges INTEGER NOT NULL, guessed INTEGER NOT NULL, spent BLOB NOT NULL, sum "    \
 	"BLOB NOT NULL) STRICT"
+
+#define ACCOUNT                                                                                              \
+	"CREATE TABLE account (number INTEGER PRIMARY KEY, start INTEGER NOT NULL, link BLOB NOT NULL, "     \
+	"record BLOB NOT NULL, sum BLOB NOT NULL) STRICT"
 
 static const char *const tables[] = {
 	"CREATE TABLE learner (one INTEGER PRIMARY KEY, run TEXT NOT NULL, pin BLOB NOT NULL, members BLOB "
@@ -60,6 +64,7 @@ static const char *const tables[] = {
 	"CREATE TABLE aborts (t INTEGER PRIMARY KEY, a INTEGER NOT NULL, sum BLOB NOT NULL) STRICT",
 	SEEN,
 	LEDGER,
+	ACCOUNT,
 };
 #define TABLES (sizeof tables / sizeof tables[0])
 
@@ -91,6 +96,8 @@ static const struct step steps[] = {
 	{8, "SELECT 0", "", LEDGER},
 	/* The masks of deposits are made in blocks, and the hash of a deposit got another beginning. */
 	{9, ATTEMPTS, OPEN, ""},
+	/* There is an account of the rounds from now on. */
+	{10, "SELECT 0", "", ACCOUNT},
 };
 
 static const char *const statements[SL_STATEMENT_COUNT] = {

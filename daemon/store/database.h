@@ -28,6 +28,7 @@
 #define SL_DATABASE_VIEW_BYTES_MAX                                                                           \
 	(sl_view_bytes(SL_LEARNERS_MAX, (size_t)SL_LEARNERS_MAX * (SL_LEARNERS_MAX - 1) / 2))
 
+#define SL_ACCOUNT_COLUMNS "number, start, link, record, sum"
 #define SL_ATTEMPT_COLUMNS "t, a, state, vote, h, view, ready, readys, secrets, sum"
 #define SL_LEDGER_COLUMNS "t, a, incarnation, charges, guessed, spent, sum"
 #define SL_OVER_COLUMNS "t, a, reuse, h, ready, aborts, sum"
@@ -66,7 +67,10 @@
 	X(SEEN, "SELECT sums, sum FROM seen WHERE one = 1")                                                  \
 	X(PUT_SEEN, "REPLACE INTO seen (sums, sum, one) VALUES (?,?,1)")                                     \
 	X(LEDGER, "SELECT " SL_LEDGER_COLUMNS " FROM ledger WHERE one = 1")                                  \
-	X(PUT_LEDGER, "REPLACE INTO ledger (" SL_LEDGER_COLUMNS ", one) VALUES (?,?,?,?,?,?,?,1)")
+	X(PUT_LEDGER, "REPLACE INTO ledger (" SL_LEDGER_COLUMNS ", one) VALUES (?,?,?,?,?,?,?,1)")           \
+	X(ACCOUNT, "SELECT " SL_ACCOUNT_COLUMNS " FROM account ORDER BY number")                             \
+	X(PUT_ACCOUNT, "INSERT INTO account (" SL_ACCOUNT_COLUMNS ") VALUES (?,?,?,?,?)")                    \
+	X(FORGET_ACCOUNT, "DELETE FROM account WHERE number <= ?")
 
 enum sl_statement {
 #define X(name, sql) SL_STATEMENT_##name,

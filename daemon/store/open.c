@@ -114,6 +114,8 @@ static int open_records(struct sl_store *store)
 		rc = sl_store_settle_ledger(store);
 	if (rc == SL_OK && !peek)
 		rc = sl_seal_open(&store->seal, store->folder, &store->database.error);
+	if (rc == SL_OK && !peek)
+		rc = sl_store_account_open(store);
 	if (rc == SL_OK && !peek) /* a crash may have left that of an attempt that is over */
 		rc = sl_store_erase_key(store, true);
 	if (rc == SL_OK && !peek)
@@ -130,7 +132,7 @@ static struct sl_store *new_store(const char *folder, const struct sl_store_owne
 	struct sl_store *store = calloc(1, sizeof *store);
 	if (store == NULL)
 		return NULL;
-	store->lock = store->seal.fd = -1;
+	store->lock = store->seal.fd = store->account.file = -1;
 	atomic_flag_clear(&store->used);
 	strcpy(store->folder, folder);
 	strcpy(store->run, owner->run);
@@ -191,6 +193,7 @@ void sl_store_close(struct sl_store *store)
 		sl_store_erase_key(store, true);
 	sl_database_close(&store->database);
 	sl_seal_close(&store->seal);
+	sl_store_account_close(store);
 	if (store->lock >= 0)
 		close(store->lock);
 	sl_store_roster_close(&store->present);

@@ -11,6 +11,25 @@
 #include "daemon/store/members.h"
 #include "daemon/store/store.h"
 
+/* Size of the largest record: of as many participants as there can be, all of which have signed. */
+#define SL_ACCOUNT_RECORD_BYTES_MAX (1024u + SL_LEARNERS_MAX * (3u * 4u + SL_KEY_BYTES + SL_SIG_BYTES))
+
+/* The file of the account. */
+struct sl_account {
+	int file;		     /* descriptor; -1: not open */
+	uint64_t number;	     /* of the newest record; 0: none */
+	uint64_t end;		     /* bytes up to its end */
+	uint64_t synchronised;	     /* newest record that is durable in the file */
+	uint8_t link[SL_HASH_BYTES]; /* of the newest record */
+};
+
+struct sl_account_record {
+	uint64_t number, start; /* start: where it stands in the file */
+	uint8_t link[SL_HASH_BYTES];
+	uint8_t *bytes;
+	size_t size; /* 0: none */
+};
+
 struct sl_store {
 	struct sl_database database;
 	struct sl_seal seal;
@@ -23,8 +42,9 @@ struct sl_store {
 	uint32_t incarnation;
 	struct sl_store_round last; /* last committed; t 0: none */
 	struct sl_ledger ledger;    /* as it is on record */
-	bool ended;		    /* set by a fatal error; its text is then the answer to every call */
-	atomic_flag used;	    /* held by a call that has not returned */
+	struct sl_account account;
+	bool ended;	  /* set by a fatal error; its text is then the answer to every call */
+	atomic_flag used; /* held by a call that has not returned */
 };
 
 /* Begin and end a call of store.h. sl_store_enter returns the code of the error that ended the store;
@@ -62,6 +82,16 @@ int sl_store_put_ledger(struct sl_store *store, const struct sl_ledger *ledger);
 int sl_store_read_ledger(struct sl_store *store);
 /* Look whether the round of its last charge is on record with that attempt. */
 int sl_store_settle_ledger(struct sl_store *store);
+/* Write the next record of the account, which has `entry` (NULL: none), within a transaction; after it,
+ * append the record to the file. The caller frees its bytes. */
+int sl_store_account_put(struct sl_store *store, const struct sl_account_entry *entry,
+			 struct sl_account_record *record);
+int sl_store_account_append(struct sl_store *store, const struct sl_account_record *record);
+/* Synchronise the file, so that the next commit removes from the database what it has. */
+int sl_store_account_sync(struct sl_store *store);
+/* Write the records of the database into the file, which ends with the last of them. */
+int sl_store_account_open(struct sl_store *store);
+void sl_store_account_close(struct sl_store *store);
 /* Write the row of the learner with the recorded roster and the incarnation. */
 int sl_store_put_learner(struct sl_store *store);
 /* Read it. SL_ERR_REFUSED: the records are of another run or identity. */

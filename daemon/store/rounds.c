@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -175,6 +176,7 @@ static int put_roster(struct sl_store *store, const struct sl_store_round *round
  * closed or opened again. */
 static int add(struct sl_store *store, const struct sl_store_round *round)
 {
+	struct sl_account_record record = {0};
 	int rc = sl_database_run(&store->database, SL_STATEMENT_BEGIN);
 	if (rc == SL_OK)
 		rc = write_round(store, round);
@@ -187,12 +189,18 @@ static int add(struct sl_store *store, const struct sl_store_round *round)
 	if (rc == SL_OK && round->seen != NULL)
 		rc = sl_store_put_seen(store, round->seen);
 	if (rc == SL_OK)
+		rc = sl_store_account_put(store, round->account, &record);
+	if (rc == SL_OK)
 		rc = sl_database_run(&store->database, SL_STATEMENT_COMMIT);
 	if (rc == SL_OK) {
 		store->last = *round;
 		settle(&store->ledger, round);
 	}
 	store->last.seen = NULL;
+	store->last.account = NULL;
+	if (rc == SL_OK)
+		rc = sl_store_account_append(store, &record);
+	free(record.bytes);
 	return rc == SL_OK ? sl_store_erase_key(store, false) : rc;
 }
 
@@ -242,6 +250,8 @@ int sl_store_commit_round(struct sl_store *store, const struct sl_store_round *r
 int sl_store_rest(struct sl_store *store, int pages, struct sl_error *error)
 {
 	int rc = sl_store_enter(store);
+	if (rc == SL_OK && store->database.log_pages > pages)
+		rc = sl_store_account_sync(store);
 	return sl_store_leave(store, rc == SL_OK ? sl_database_rest(&store->database, pages) : rc, error);
 }
 

@@ -9,6 +9,7 @@
  *   aborts     of each round the last attempt aborted without a Ready, until the round is committed
  *   seen       one row: the last sums that were seen, with OVER and with each round
  *   ledger     one row: what is spent of the privacy (ledger.h), with PREPARED
+ *   account    the newest records of the file `account`, with each round (account.c)
  *
  * The secrets of an attempt are sealed under a key that is overwritten when the attempt ends (seal.h).
  *
@@ -51,6 +52,13 @@ struct sl_store_owner {
 	const struct sl_roster *roster; /* not needed after sl_store_open */
 };
 
+/* What the account of the rounds says of a committed round (ROUND.md §14.6 The account of the rounds). */
+struct sl_account_entry {
+	const uint8_t *bytes;
+	size_t size;
+	const uint8_t *sign_key; /* of the identity */
+};
+
 struct sl_store_round {
 	sl_round t;
 	sl_attempt a;
@@ -58,6 +66,8 @@ struct sl_store_round {
 	uint8_t digest[SL_HASH_BYTES]; /* D */
 	uint8_t roster[SL_HASH_BYTES]; /* of the participants; not on record */
 	const struct sl_seen *seen;    /* sums that were seen with it, to be recorded; NULL: as before */
+	const struct sl_account_entry
+		*account; /* what the account says of it, to be recorded; NULL: nothing */
 	uint64_t p;
 	uint32_t learners;						 /* N of the view */
 	uint64_t total_weight;						 /* Z_n */

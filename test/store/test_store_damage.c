@@ -281,7 +281,7 @@ static void expect_first(const char *folder, const char *sql, const char *want)
 TEST_WITH(the_exact_file, make_in_folder, folder_teardown)
 {
 	expect_first(*state, "PRAGMA application_id", "1397515362");
-	expect_first(*state, "PRAGMA user_version", "10");
+	expect_first(*state, "PRAGMA user_version", "11");
 	expect_first(*state, "SELECT lower(hex(sum)) FROM learner",
 		     "bf1a7d25394d4e3bc58f16348dc3e0f02c30469f898c69aa889a78d71ec82667");
 	expect_first(*state, "SELECT lower(hex(sum)) FROM aborts",

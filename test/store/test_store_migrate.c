@@ -11,7 +11,7 @@
 
 #define FORMAT_4 SL_SOURCE_ROOT "/test/data/store/format-4.sql"
 #define EARLIER(format)                                                                                      \
-	DATABASE ": written by an earlier version of starlingd (format " format "; this one has 10), and "
+	DATABASE ": written by an earlier version of starlingd (format " format "; this one has 11), and "
 /* An attempt, whose row no version of another format reads. */
 #define OPEN_ATTEMPT "INSERT INTO attempts VALUES (3, 3, 1, 0, x'00', x'00', x'00', x'00', x'00', x'00')"
 
@@ -86,13 +86,13 @@ TEST_WITH(records_of_the_format_before_are_taken_over, make_without_over, folder
 	expect_records(store);
 	expect_recorded(store, SL_PERSIST_PREPARED, 3, 3, 4);
 	sl_store_close(store);
-	expect_format(*state, 10);
+	expect_format(*state, 11);
 	change(*state, "PRAGMA user_version = 9"); /* an attempt whose deposits have other masks */
 	expect_open(*state, SL_ERR_FORMAT,
 		    EARLIER("9") "it has an attempt that is open, which only learners of that version can "
 				 "end: run that version until the next commit");
 	expect_format(*state, 9);
-	change(*state, "PRAGMA user_version = 10");
+	change(*state, "PRAGMA user_version = 11");
 	store = open_made(*state);
 	expect_promises(store, 3, "aborted 1, over, open 3 prepared by 4");
 	expect_committed(store, 3);
@@ -110,7 +110,7 @@ TEST_WITH(an_open_attempt_stays_with_its_version, make_without_over, folder_tear
 	expect_format(*state, 4);
 	change(*state, "DELETE FROM attempts");
 	expect_open(*state, SL_OK, NULL);
-	expect_format(*state, 10);
+	expect_format(*state, 11);
 }
 
 TEST_WITH(aborts_of_three_kinds_stay_with_their_version, make_in_folder, folder_teardown)
@@ -158,10 +158,10 @@ TEST_WITH(other_formats_are_refused_with_the_remedy, make_without_over, folder_t
 	expect_open(*state, SL_ERR_FORMAT,
 		    EARLIER("3") "no longer taken over: run that version, or name another state folder");
 	expect_format(*state, 3);
-	change(*state, "PRAGMA user_version = 11");
+	change(*state, "PRAGMA user_version = 12");
 	expect_open(*state, SL_ERR_FORMAT,
 		    DATABASE
-		    ": written by a later version of starlingd (format 11; this one has 10); install that "
+		    ": written by a later version of starlingd (format 12; this one has 11); install that "
 		    "version again");
-	expect_format(*state, 11);
+	expect_format(*state, 12);
 }
