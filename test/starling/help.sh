@@ -14,6 +14,7 @@ for name in $commands; do
 	esac
 	case $name in
 	topology) names='generate import analyze audit augment' ;;
+	account) names='export verify' ;;
 	dp) names='plan audit' ;;
 	group) names='create invite list remove address rotate update export' ;;
 	*) names= ;;

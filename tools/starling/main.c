@@ -24,6 +24,8 @@ static const struct sl_command commands[] = {
 	{"stats", "statistics over the rows of all sites: tests, regressions, survival",
 	 "starling.stats.__main__", NULL},
 	{"export", "write a committed model for other programs", "starling.export", NULL},
+	{"account", "write the signed account of a learner's rounds, or verify one",
+	 "starling_verify.account", NULL},
 	{"evidence", "verify the proof that a learner broke the protocol", NULL, sl_cmd_evidence},
 	{"topology", "generate, import, analyze, audit or augment topology schedules", NULL, sl_cmd_topology},
 	{"estimate", "estimate what a round costs, for each engine and way of sharing", NULL,

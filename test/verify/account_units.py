@@ -1,0 +1,278 @@
+"""`starling account`: what was changed in an exported account is named, and signatures are checked as RFC 8032 says: account_units.py"""
+import contextlib
+import hashlib
+import io
+import json
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / 'tools/verify'), str(ROOT / 'tools/timeline')]
+from starling_verify import account, ed25519  # noqa: E402
+from starling_verify import account_record as records  # noqa: E402
+
+RUN, OWN, LEARNERS = 'study', 2, (1, 2, 3, 5)
+STRIDE = 13 if ed25519.Ed25519PublicKey is not None else 211  # bytes between two that are changed
+
+
+class Signer:
+	"""A key that signs (RFC 8032, 5.1.6)."""
+
+	def __init__(self, seed):
+		digest = hashlib.sha512(seed).digest()
+		self.scalar = int.from_bytes(digest[:32], 'little') & ((1 << 254) - 8) | 1 << 254
+		self.prefix = digest[32:]
+		self.key = self.packed(self.scalar)
+
+	@staticmethod
+	def packed(scalar):
+		x, y, z, _ = ed25519._combine(scalar, 0, ed25519.BASE)
+		inverse = pow(z, -1, ed25519.P)
+		return (y * inverse % ed25519.P | (x * inverse % ed25519.P & 1) << 255).to_bytes(32, 'little')
+
+	def sign(self, message):
+		nonce = int.from_bytes(hashlib.sha512(self.prefix + message).digest(), 'little') % ed25519.ORDER
+		point = self.packed(nonce)
+		h = int.from_bytes(hashlib.sha512(point + self.key + message).digest(), 'little') % ed25519.ORDER
+		return point + ((nonce + h * self.scalar) % ed25519.ORDER).to_bytes(32, 'little')
+
+
+KEYS = {learner: Signer(bytes([learner]) * 32) for learner in (*LEARNERS, 9)}
+
+
+def hashed(*parts):
+	return hashlib.blake2b(repr(parts).encode(), digest_size=32).hexdigest()
+
+
+def made_record(t, before, signers=(2, 1, 5), **changes):
+	"""Return the record of round t that learner OWN signs after `before`."""
+	view = {**{name: 3 + i for i, name in enumerate(records.NUMBERS)}, 'forgetful': 0, 'roster': hashed('roster'), 'edges': hashed('edges', t),
+		'previous': before['digest'] if before else bytes(32).hex()}
+	record = {'number': before['number'] + 1 if before else 1, 'link_before': link_of(before).hex(), 'run': RUN, 'round': t, 'attempt': 1, 'time': 1795000000 + t,
+		'participants': [[learner, 1] for learner in LEARNERS], 'view': view, 'digest': hashed('digest', t), 'model': hashed('model', t),
+		'program': hashed('program') if t > 1 else None, 'most_weight': 4000, 'dp': {'charges': t, 'guessed': 0, 'millionths': 250000 * t if t < 3 else None},
+		'digests': [], 'learner': OWN, 'key': KEYS[OWN].key.hex(), 'signature': ''}
+	record.update(changes)
+	for learner in signers:
+		digest = {'learner': learner, 'key': KEYS[learner].key.hex()}
+		record['digests'].append({**digest, 'signature': KEYS[learner].sign(records.signed_by(record, digest)).hex()})
+	record['signature'] = KEYS[OWN].sign(link_of(record)).hex()
+	return record
+
+
+def link_of(record):
+	return records.link(record['run'], record['number'], bytes.fromhex(record['link_before']), records.entry_hash(record)) if record else bytes(32)
+
+
+def made_account(rounds=3, **changes):
+	"""Return records of rounds; `changes` are of round 2."""
+	found = []
+	for t in range(1, rounds + 1):
+		found.append(made_record(t, found[-1] if found else None, **(changes if t == 2 else {})))
+	return found
+
+
+RECORDS = made_account()
+
+
+class Case(unittest.TestCase):
+	def setUp(self):
+		folder = tempfile.TemporaryDirectory()
+		self.addCleanup(folder.cleanup)
+		self.folder = Path(folder.name)
+		self.roster = self.folder / 'roster.yaml'
+		self.write_roster(LEARNERS)
+
+	def write_roster(self, learners):
+		pins = {i: hashlib.sha256(account.SPKI + KEYS[i].key).hexdigest() for i in learners}
+		self.roster.write_text('settings: {rounds: 20, tolerance: 1}\nmembers:\n' + ''.join(
+			f'- {{id: {i}, name: site-{i}, address: "127.0.0.1:1", key: "sha256:{pin}"}}\n' for i, pin in pins.items()))
+
+	def run_command(self, *arguments):
+		out, err = io.StringIO(), io.StringIO()
+		with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+			try:
+				status = account.main([str(one) for one in arguments])
+			except SystemExit as end:
+				status = end.code
+		return status, out.getvalue(), err.getvalue()
+
+	def write(self, found, before=b'', after=b''):
+		state = self.folder / 'learner-02' / 'state'
+		state.mkdir(parents=True, exist_ok=True)
+		(state / 'account').write_bytes(before + b''.join(map(records.pack, found)) + after)
+
+	def export(self, *options):
+		status, out, err = self.run_command('export', self.folder, *options)
+		self.assertEqual((status, err), (0, ''))
+		return out
+
+	def verify(self, text):
+		file = self.folder / 'export'
+		file.write_bytes(text if type(text) is bytes else text.encode())
+		status, out, err = self.run_command('verify', '--roster', self.roster, '--json', file)
+		found = json.loads(out)['findings'] if out else [err]
+		self.assertEqual(status, 1 if found else 0)
+		return found
+
+	def expect(self, text, part):
+		found = self.verify(text)
+		self.assertTrue(any(part in one for one in found), (part, found))
+
+
+class Export(Case):
+	def test_all_is_as_it_was_signed(self):
+		self.write(RECORDS)
+		text = self.export()
+		self.assertEqual([json.loads(line) for line in text.splitlines()[1:]], RECORDS)
+		self.assertEqual(self.verify(text), [])
+		status, out, _ = self.run_command('verify', '--roster', self.roster, self.folder / 'export')
+		self.assertEqual(status, 0)
+		self.assertEqual(out, f'3 records of learner 2 (site-2), run study, up to round 3: as they were signed\nlink of the last one: {link_of(RECORDS[2]).hex()}\n')
+
+	def test_a_table(self):
+		self.write(RECORDS)
+		lines = self.export('--table').splitlines()
+		self.assertEqual(lines[2].split(), ['2', '1', '2026-11-18T11:06:42Z', '3', '<=4000', '0.5', RECORDS[1]['model'][:12],
+			RECORDS[1]['program'][:12], '1', '2', '3', '5'])
+		self.assertIn('no bound', lines[3])
+		self.assertEqual(len(lines), 4)
+
+	def test_what_is_lost_or_being_written_is_left_out(self):
+		self.write(RECORDS[1:], before=bytes(300), after=records.pack(RECORDS[2])[:200])
+		self.assertEqual(self.verify(self.export()), [])
+		cut = records.pack(RECORDS[0])[:500]
+		self.write(RECORDS[1:], before=cut + bytes(300))
+		self.assertEqual(self.verify(self.export()), [])
+
+	def test_the_account_is_found(self):
+		status, _, err = self.run_command('export', self.folder)
+		self.assertEqual((status, 'no account of rounds' in err), (1, True))
+		self.write(RECORDS)
+		for folder in ('learner-02', 'learner-02/state', '.'):
+			self.assertEqual(self.run_command('export', self.folder / folder)[0], 0)
+		(self.folder / 'learner-03').mkdir()
+		(self.folder / 'learner-03/account').write_bytes(records.pack(RECORDS[0]))
+		self.assertEqual(self.run_command('export', self.folder)[0], 2)
+		self.assertEqual(len(self.export('--learner', 'learner-03').splitlines()), 2)
+
+
+class OneRound(Case):
+	def setUp(self):
+		super().setUp()
+		self.write(RECORDS)
+
+	def test_it_is_shown_without_the_others(self):
+		text = self.export('--round', 2)
+		self.assertEqual(self.verify(text), [])
+		for other in (RECORDS[0], RECORDS[2]):
+			self.assertNotIn(other['model'], text)
+		self.assertEqual(self.run_command('export', self.folder, '--round', 4)[0], 1)
+
+	def test_the_newest_record_follows_it(self):
+		lines = self.export('--round', 1).splitlines()
+		later = json.loads(lines[2])
+		self.assertEqual(len(later['later']), 2)
+		for changed in ([later['later'][1]], later['later'][::-1], [*later['later'], hashed('more')]):
+			self.expect('\n'.join([*lines[:2], records.dumps({**later, 'later': changed})]) + '\n', 'has not signed that these records follow round 1')
+		stranger = KEYS[9]
+		signed = {**later, 'key': stranger.key.hex(), 'signature': stranger.sign(link_of(RECORDS[2])).hex()}
+		self.expect('\n'.join([*lines[:2], records.dumps(signed)]) + '\n', 'has not signed that these records follow')
+
+
+class Verify(Case):
+	def exported(self, found):
+		self.write(found)
+		return self.export()
+
+	def test_each_changed_byte_is_named(self):
+		text = self.exported(RECORDS).encode()
+		lines = text.split(b'\n')
+		begins = [sum(len(line) + 1 for line in lines[:i]) for i in range(len(lines))]
+		for at in range(0, len(text), STRIDE):
+			line = max(i for i, begin in enumerate(begins) if begin <= at) + 1
+			other = b'0' if text[at:at + 1] != b'0' else b'1'
+			found = self.verify(text[:at] + other + text[at + 1:])
+			self.assertTrue(any(f'line {line}' in one for one in found), (at, text[at - 20:at + 20], found))
+
+	def test_a_record_that_is_left_out_or_moved_is_named(self):
+		lines = self.exported(RECORDS).splitlines(keepends=True)
+		self.expect(''.join(lines[:2] + lines[3:]), 'round 3 (record 3, line 3): it comes after record 1: records are missing')
+		self.expect(''.join(lines[:3]), 'line 1: 3 records were exported, 2 could be read')
+		self.expect(''.join([lines[0], lines[1], lines[3], lines[2]]), 'line 3')
+		self.expect(''.join(lines)[:-1], 'the last line has no end')
+		self.expect(''.join(lines[1:]), 'line 1')
+
+	def test_what_a_liar_signs_is_not_what_the_participants_have_signed(self):
+		"""The learner signs a record of its own making; the signatures of the others are real ones."""
+		real = RECORDS[1]
+		for changes in ({'participants': [[1, 1], [2, 1], [5, 1]]}, {'digest': hashed('another')}, {'round': 7},
+				{'view': {**real['view'], 'roster': hashed('another')}}):
+			record = {**real, **changes}
+			record['signature'] = KEYS[OWN].sign(link_of(record)).hex()
+			self.expect(self.exported([RECORDS[0], record]), 'has not signed this result of this view')
+
+	def test_enough_participants_have_signed(self):
+		self.expect(self.exported(made_account(signers=(2, 1))), 'round 2 (record 2, line 3): 2 of 4 participants have signed its result; a commit needs 3')
+		self.expect(self.exported(made_account(signers=(2, 1, 1))), '2 of 4 participants')
+		self.expect(self.exported(made_account(signers=(2, 1, 9))), '2 of 4 participants')
+		self.assertEqual(self.verify(self.exported(made_account(signers=(3, 1, 5)))), [])
+
+	def test_keys_are_those_of_the_roster(self):
+		text = self.exported(RECORDS)
+		self.write_roster((1, 3, 5))
+		self.expect(text, 'no roster pins its key for learner 2')
+		self.write_roster((1, 2))
+		self.expect(text, '2 of 4 participants have signed')
+
+	def test_one_history(self):
+		self.expect(self.exported(made_account(view={**RECORDS[1]['view'], 'previous': hashed('another')})), 'another result of round 1')
+		self.expect(self.exported(made_account(round=1)), 'it is not later than round 1')
+		self.expect(self.exported(made_account(dp={'charges': 0, 'guessed': 0, 'millionths': 0})), 'fewer charges')
+		self.expect(self.exported([RECORDS[0], made_record(2, RECORDS[0], link_before=hashed('another'))]), 'it does not follow the record before it')
+		self.expect(self.exported([RECORDS[0], made_record(2, RECORDS[0], run='another')]), 'it is of another run')
+		self.expect(self.exported([*RECORDS, made_record(1, None)]), 'the account was begun anew')
+
+	def test_wrong_usage(self):
+		self.assertEqual(self.run_command()[0], 0)
+		self.assertEqual(self.run_command('change')[0], 2)
+		self.assertEqual(self.run_command('verify', self.roster)[0], 2)
+		self.assertEqual(self.run_command('verify', '--roster', self.folder / 'none', self.roster)[0], 2)
+		self.assertEqual(self.run_command('export', '--round', '0', self.folder)[0], 2)
+		for text in (b'', b'\xff\n', b'{}\n', b'[' * 100000):
+			self.expect(text, 'not')
+
+
+class Signatures(unittest.TestCase):
+	VECTORS = (  # RFC 8032, 7.1: key, message, signature
+		('d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a', '',
+		 'e5564300c360ac729086e2cc806e828a84877f1eb8e5d974d873e065224901555fb8821590a33bacc61e39701cf9b46bd25bf5f0595bbe24655141438e7a100b'),
+		('3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c', '72',
+		 '92a009a9f0d4cab8720e820b5f642540a2b27b5416503f8fb3762223ebdb69da085ac1e43e15996e458f3613d0f11d8c387b2eaeb4302aeeb00d291612bb0c00'),
+	)
+
+	def each(self):
+		yield ed25519.verify_plainly
+		if ed25519.Ed25519PublicKey is not None:
+			yield ed25519.verify
+
+	def test_vectors(self):
+		for check in self.each():
+			for vector in self.VECTORS:
+				key, message, signature = map(bytes.fromhex, vector)
+				self.assertTrue(check(key, message, signature))
+				self.assertFalse(check(key, message + b'1', signature))
+				for at in (0, 31, 32, 62):
+					changed = bytearray(signature)
+					changed[at] ^= 1
+					self.assertFalse(check(key, message, bytes(changed)))
+				self.assertFalse(check(bytes([key[0] ^ 1]) + key[1:], message, signature))
+				more = int.from_bytes(signature[32:], 'little') + ed25519.ORDER
+				self.assertFalse(check(key, message, signature[:32] + more.to_bytes(32, 'little')))
+			self.assertFalse(check(b'\xff' * 32, b'', bytes(64)))
+
+
+if __name__ == '__main__':
+	unittest.main()

@@ -1,0 +1,345 @@
+"""`starling account`: write the account of the rounds of a learner for others, and verify such a file; see starling-account(1)."""
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import mmap
+import os
+import re
+import signal
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Optional, TextIO
+
+from starling_timeline.command import FAILED, USAGE, CommandError, Parser, complain, guard
+from starling_timeline.values import date
+from starling_timeline.words import clean, plural
+from starling_verify import account_record as records
+from starling_verify.account_record import Malformed, dumps
+from starling_verify.ed25519 import verify
+
+FORMAT = "starling account 1"
+FILE = "account"
+SPKI = bytes.fromhex("302a300506032b6570032100")  # what stands before an Ed25519 key in the bytes that a pin is the hash of
+FINDINGS_MOST = 20
+EXPORT_EXAMPLES = """Examples:
+  starling account export RUNFOLDER --learner learner-02 -o account.jsonl
+  starling account export RUNFOLDER --learner learner-02 --table
+  starling account export /var/lib/starling/ward --round 17 -o round-17.jsonl
+
+Exit status: 0 written, 1 there is no such account or round, 2 wrong usage."""
+VERIFY_EXAMPLES = """Examples:
+  starling account verify --roster roster.yaml account.jsonl
+  starling account verify -r roster.yaml -r roster-2025.yaml account.jsonl
+
+Exit status: 0 all is as it was signed, 1 something is not, 2 wrong usage."""
+
+
+# ---- export ----
+
+def find_account(folder: str, learner: Optional[str]) -> str:
+    """Return the path of the account in the folder of a run, of a learner, or of its state."""
+    names = [learner] if learner else ["."] + sorted(os.listdir(folder) if os.path.isdir(folder) else [])
+    paths = (os.path.join(folder, name, below, FILE) for name in names for below in ("", "state"))
+    found = sorted({os.path.normpath(path) for path in paths if os.path.isfile(path)})
+    if not found:
+        raise CommandError(f"{os.path.join(folder, learner or '')}: no account of rounds: no round has committed there", FAILED)
+    if len(found) > 1:
+        raise CommandError(f"{folder}: there are accounts of {plural(len(found), 'learner')}: name one with --learner", USAGE)
+    return found[0]
+
+
+def read_account(path: str) -> Iterator[dict]:
+    """Yield the records of an account; say what is damaged."""
+    with open(path, "rb") as file:
+        data: Any = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if os.fstat(file.fileno()).st_size > 0 else b""
+    for at, found in records.read_file(data):
+        try:
+            yield records.unpack(found)
+        except (Malformed, ValueError) as error:
+            complain("starling account export", f"{path}: the record at byte {at} is damaged, and left out: {error}")
+
+
+def head_of(record: dict, count: int) -> dict:
+    return {"format": FORMAT, "run": record["run"], "learner": record["learner"], "records": count}
+
+
+def proof_of(found: list[dict], t: int) -> list[dict]:
+    """Return the record of round `t`, and what shows that the last record follows it without showing the others."""
+    at = next((i for i, record in enumerate(found) if record["round"] == t), None)
+    if at is None:
+        raise CommandError(f"round {t} is not in the account", FAILED)
+    last = found[-1]
+    later = {"later": [records.entry_hash(record).hex() for record in found[at + 1:]], "key": last["key"], "signature": last["signature"]}
+    return [head_of(found[at], 1), found[at], later]
+
+
+def epsilon_of(record: dict) -> str:
+    dp = record["dp"]
+    return "-" if dp["charges"] == 0 else "no bound" if dp["millionths"] is None else f"{dp['millionths'] / 1e6:.4g}"
+
+
+def table_of(found: list[dict]) -> Iterator[str]:
+    yield f"{'round':>7} {'attempt':>7}  {'committed at':<20}  {'signers':>7}  {'weights':>9}  {'epsilon':>8}  {'model':<12}  {'program':<12}  participants"
+    for r in found:
+        yield (f"{r['round']:>7} {r['attempt']:>7}  {date(r['time'])[:19] + 'Z':<20}  {len(r['digests']):>7}  {'<=' + str(r['most_weight']):>9}  "
+               f"{epsilon_of(r):>8}  {r['model'][:12]:<12}  {(r['program'] or '-')[:12]:<12}  {' '.join(str(one) for one, _ in r['participants'])}")
+
+
+def export(arguments: list[str]) -> int:
+    p = Parser("starling account export", "FOLDER", "Write the account of the rounds of a learner: JSON, one object a line.", EXPORT_EXAMPLES)
+    p.add_argument("folder", metavar="FOLDER", help="a run folder, the folder of a learner, or its state folder")
+    p.add_argument("-l", "--learner", metavar="NAME", help="the learner of a run folder, by the name of its folder")
+    p.add_argument("-r", "--round", metavar="T", help="this round alone, with the proof that the account has it")
+    p.add_argument("-o", "--output", metavar="FILE", help="write to this file, not to standard output")
+    p.add_argument("-t", "--table", action="store_true", help="a table for people, which cannot be verified")
+    o = p.parse_args(arguments)
+    if o.round is not None and not (o.round.isdecimal() and int(o.round) > 0):
+        raise CommandError(f"--round {o.round}: must be a whole number from 1 on")
+    path = find_account(o.folder, o.learner)
+    try:
+        found = list(read_account(path))
+    except OSError as error:
+        raise CommandError(f"{path}: {error.strerror}", FAILED) from None
+    if not found:
+        raise CommandError(f"{path}: no record is in it", FAILED)
+    if o.round is not None:
+        lines = proof_of(found, int(o.round))
+        found = [lines[1]]
+    else:
+        lines = [head_of(found[-1], len(found)), *found]
+    write(o.output, table_of(found) if o.table else map(dumps, lines))
+    return 0
+
+
+def write(path: Optional[str], lines: Iterator[str]) -> None:
+    if path is None:
+        print("\n".join(lines), flush=True)
+        return
+    try:
+        with open(path, "w", encoding="utf-8") as out:
+            out.writelines(line + "\n" for line in lines)
+    except OSError as error:
+        raise CommandError(f"{path}: {error.strerror}", FAILED) from None
+
+
+# ---- verify ----
+
+@dataclass
+class Roster:
+    """What rosters say: the keys that they pin, by learner, and the names."""
+    pins: set[tuple[int, str]] = field(default_factory=set)
+    names: dict[int, str] = field(default_factory=dict)
+    tolerance: int = 1
+
+    def read(self, path: str) -> None:
+        try:
+            with open(path, encoding="utf-8") as file:
+                text = file.read()
+        except (OSError, ValueError) as error:
+            raise CommandError(f"{path}: {getattr(error, 'strerror', None) or 'not a roster'}") from None
+        for member in re.split(r"^\s*-\s", text, flags=re.M)[1:]:
+            found = {key: re.search(rf"\b{key}:\s*[\"']?([^\s,\"'}}]+)", member) for key in ("id", "name", "key")}
+            if found["id"] and found["key"] and found["id"][1].isdecimal():
+                self.pins.add((int(found["id"][1]), found["key"][1].removeprefix("sha256:")))
+                self.names[int(found["id"][1])] = found["name"][1] if found["name"] else ""
+        tolerance = re.search(r"\btolerance:\s*[\"']?(\d+)", text)
+        self.tolerance = max(self.tolerance, int(tolerance[1])) if tolerance else self.tolerance
+        if not self.pins:
+            raise CommandError(f"{path}: no learner with an id and a key is in it")
+
+    def pinned(self, learner: int, key: str) -> bool:
+        return (learner, hashlib.sha256(SPKI + bytes.fromhex(key)).hexdigest()) in self.pins
+
+    def called(self, learner: int) -> str:
+        return f"learner {learner}" + (f" ({self.names[learner]})" if self.names.get(learner) else "")
+
+
+class Check:
+    """The records of a file, in order; `findings` says what is wrong with them, `notes` what is not there."""
+
+    def __init__(self, roster: Roster) -> None:
+        self.roster = roster
+        self.findings: list[str] = []
+        self.notes: list[str] = []
+        self.before: Optional[dict] = None
+        self.link = records.NONE  # of the record before
+        self.count = 0
+
+    def take(self, record: dict, where: str) -> None:
+        self._follows(record, where)
+        self.link = records.link(record["run"], record["number"], bytes.fromhex(record["link_before"]), records.entry_hash(record))
+        self._is_signed(record, where)
+        self._is_certified(record, where)
+        self.before = record
+        self.count += 1
+
+    def _say(self, where: str, text: str) -> None:
+        self.findings.append(f"{where}: {text}")
+
+    def _follows(self, record: dict, where: str) -> None:
+        """Check what a record says of the one before it."""
+        before, first = self.before, self.before is None
+        if first and record["number"] > 1:
+            self.notes.append(f"records 1 to {record['number'] - 1} are not in this file")
+        elif not first and record["number"] != before["number"] + 1:
+            self._say(where, f"it comes after record {before['number']}: records are missing, or the account was begun anew")
+            return
+        elif bytes.fromhex(record["link_before"]) != self.link:
+            self._say(where, "it does not follow the record before it: one of the two was changed, or others were left out")
+        if not first and record["run"] != before["run"]:
+            self._say(where, "it is of another run")
+        if not first and record["round"] <= before["round"]:
+            self._say(where, f"it is not later than round {before['round']}")
+        if not first and record["round"] == before["round"] + 1 and record["view"]["previous"] != before["digest"]:
+            self._say(where, f"its view was built on another result of round {before['round']}")
+        if not first and record["dp"]["charges"] < before["dp"]["charges"]:
+            self._say(where, "fewer charges than in the record before it")
+
+    def _is_signed(self, record: dict, where: str) -> None:
+        who = self.roster.called(record["learner"])
+        if not self.roster.pinned(record["learner"], record["key"]):
+            self._say(where, f"no roster pins its key for {who}")
+        if not verify(bytes.fromhex(record["key"]), self.link, bytes.fromhex(record["signature"])):
+            self._say(where, f"it is not what {who} has signed: its content, the link before it or the signature was changed")
+        if self.before is not None and record["learner"] != self.before["learner"]:
+            self._say(where, "it is of another learner than the record before it")
+
+    def _is_certified(self, record: dict, where: str) -> None:
+        """Check that enough participants have signed the result (ROUND.md §7.14)."""
+        participants = [learner for learner, _ in record["participants"]]
+        good = set()
+        for digest in record["digests"]:
+            learner = digest["learner"]
+            if learner not in participants or not self.roster.pinned(learner, digest["key"]):
+                self.notes.append(f"{where}: {self.roster.called(learner)} is no participant with a key that a roster pins, and its digest does not count")
+            elif not verify(bytes.fromhex(digest["key"]), records.signed_by(record, digest), bytes.fromhex(digest["signature"])):
+                self._say(where, f"{self.roster.called(learner)} has not signed this result of this view")
+            else:
+                good.add(learner)
+        size = len(participants)
+        need = min(size, max(self.roster.tolerance, (size + record["view"]["forgetful"]) // 2) + 1)
+        if participants != sorted(set(participants)) or len(good) < need:
+            self._say(where, f"{len(good)} of {plural(size, 'participant')} have signed its result; a commit needs {need}")
+
+    def take_later(self, later: dict) -> None:
+        """Check that the newest record follows the one that is shown."""
+        record = self.before
+        if record is None:
+            self.findings.append("the record that the later ones follow is missing")
+            return
+        for number, of_entry in enumerate(later["later"], record["number"] + 1):
+            self.link = records.link(record["run"], number, self.link, bytes.fromhex(of_entry))
+        who = self.roster.called(record["learner"])
+        if not self.roster.pinned(record["learner"], later["key"]) or not verify(bytes.fromhex(later["key"]), self.link, bytes.fromhex(later["signature"])):
+            self.findings.append(f"the last line: {who} has not signed that these records follow round {record['round']}")
+        self.notes.append(f"{plural(len(later['later']), 'later record')} {'are' if len(later['later']) != 1 else 'is'} not shown")
+
+
+def read_line(line: str) -> dict:
+    """Return the object of a line: a record, or the proof that later ones follow. Only one line says the same."""
+    value = json.loads(line)
+    if type(value) is dict and "later" in value:
+        hashes = [*value["later"], value["key"], value["signature"][:64], value["signature"][64:]]
+        again = {"later": value["later"], "key": value["key"], "signature": value["signature"]}
+        if not all(type(one) is str and re.fullmatch("[0-9a-f]{64}", one) for one in hashes):
+            raise Malformed("not hashes")
+    else:
+        again = records.unpack(records.pack(value))
+    if dumps(again) != line:
+        raise Malformed("it is written in another way")
+    return value
+
+
+def check_head(line: str) -> dict:
+    try:
+        head = json.loads(line)
+        if head["format"] == FORMAT and dumps({key: head[key] for key in ("format", "run", "learner", "records")}) == line:
+            return head
+    except (ValueError, KeyError, TypeError, RecursionError):
+        pass
+    raise CommandError("line 1: not the first line of an account: export it anew", FAILED)
+
+
+def check_file(file: TextIO, check: Check) -> dict:
+    """Check all lines; return the first one."""
+    head, complete = check_head(file.readline().rstrip("\n")), True
+    for number, line in enumerate(file, 2):
+        complete = line.endswith("\n")
+        try:
+            value = read_line(line[:-1] if complete else line)
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError, struct.error) as error:
+            check.findings.append(f"line {number}: not a record: {error}")
+            continue
+        if "later" in value:
+            check.take_later(value)
+        else:
+            check.take(value, f"round {value['round']} (record {value['number']}, line {number})")
+    if not complete:
+        check.findings.append("the last line has no end: the file was cut")
+    return head
+
+
+def check_against_head(check: Check, head: dict) -> None:
+    last = check.before
+    if last is None or last["run"] != head["run"] or last["learner"] != head["learner"]:
+        check.findings.append("line 1: it names another run or learner than the records")
+    if check.count != head["records"]:
+        check.findings.append(f"line 1: {head['records']} records were exported, {check.count} could be read")
+
+
+def show(check: Check, head: dict, as_json: bool) -> None:
+    last = check.before
+    if as_json:
+        print(dumps({"run": head["run"], "learner": head["learner"], "records": check.count, "findings": check.findings, "notes": check.notes,
+                     "last_round": last["round"] if last else None, "link": check.link.hex()}))
+        return
+    for text in check.findings[:FINDINGS_MOST]:
+        print(clean(text))
+    if len(check.findings) > FINDINGS_MOST:
+        print(f"and {len(check.findings) - FINDINGS_MOST} more; --json has them all")
+    if not check.findings and last is not None:
+        print(f"{plural(check.count, 'record')} of {clean(check.roster.called(head['learner']))}, run {clean(head['run'])}, up to round {last['round']}: "
+              f"as they were signed\nlink of the last one: {check.link.hex()}")
+    for text in check.notes[:FINDINGS_MOST]:
+        print(f"note: {clean(text)}")
+
+
+def verify_file(arguments: list[str]) -> int:
+    p = Parser("starling account verify", "--roster FILE FILE", "Verify an exported account of rounds, with nothing but the roster.", VERIFY_EXAMPLES)
+    p.add_argument("file", metavar="FILE", help="what `starling account export` has written")
+    p.add_argument("-r", "--roster", metavar="FILE", action="append", default=[], help="the roster; may be repeated: the rosters of the run, in any order")
+    p.add_argument("-j", "--json", action="store_true", help="print JSON")
+    o = p.parse_args(arguments)
+    if not o.roster:
+        p.error("name the roster with --roster")
+    check = Check(Roster())
+    for path in o.roster:
+        check.roster.read(path)
+    try:
+        with open(o.file, encoding="utf-8", newline="\n") as file:
+            head = check_file(file, check)
+    except (OSError, UnicodeDecodeError) as error:
+        raise CommandError(f"{o.file}: {getattr(error, 'strerror', None) or 'not an account: it is no text'}", FAILED) from None
+    check_against_head(check, head)
+    show(check, head, o.json)
+    return FAILED if check.findings else 0
+
+
+COMMANDS = {"export": export, "verify": verify_file}
+
+
+def main(arguments: list[str]) -> int:
+    """Run the command and return its exit status."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    word = arguments[0] if arguments else "--help"
+    if word in COMMANDS:
+        return guard(f"starling account {word}", lambda: COMMANDS[word](arguments[1:]))
+    p = Parser("starling account", "export|verify ...", "Write the account of the rounds of a learner for others, or verify such a file.",
+               "Commands:\n  export     write the account of a learner\n  verify     verify an exported account\n\n"
+               "See 'starling account COMMAND --help'.")
+    p.add_argument("command", help=argparse.SUPPRESS)
+    p.parse_args([word])
+    p.error(f"unknown command '{word}'")
