@@ -2,6 +2,7 @@
  *
  *   learner.db, has-records   the records without those of open attempts, so that the copy holds no secret
  *   result-000003.safetensors the last committed model, with the digests that prove it
+ *   account                   the account of all rounds
  *   roster.yaml               roster of the last start
  *
  * Made by the compute worker, between two records, under the name backup.new; then it takes the place of the

@@ -18,7 +18,7 @@
  * Vectors are files; a row holds their checksum. Every row holds a hash of itself, and the whole file is
  * checked when it is opened.
  *
- * A store owns state/lock, learner.db with its log learner.db-wal, attempt.key, and state/has-records, an
+ * A store owns state/lock, learner.db with its log learner.db-wal, attempt.key, account, and has-records, an
  * empty file that shows that the folder has had a learner.db. A copy of the records is a copy of all of them.
  *
  * A full or failing disk or a damaged file ends a store: every later call returns the same error, nothing is

@@ -1,0 +1,52 @@
+/* The accounts of a run: each learner's can be verified by others, also after it was killed between the
+ * commit of a round and its record (ROUND.md §14.6). */
+#include <signal.h>
+#include <stdio.h>
+
+#include "test/lib/cluster.h"
+
+#define N 4u
+#define KILLED 2u
+
+static void account(const struct cluster *c, const char *rest)
+{
+	char command[512];
+	snprintf(command, sizeof command, STARLING_PATH " account %s", rest);
+	cluster_shell(c, command);
+}
+
+CLUSTER_TEST(one_is_killed_before_its_record)
+{
+	cluster_open(c, N, "rounds=4 weighting=samples max_weight=100000 stall_timeout=60");
+	for (uint32_t i = 1; i <= N; i++)
+		cluster_start_failing(c, i, i == KILLED ? "before-account:2" : "");
+	assert_int_equal(cluster_wait(c, KILLED), 128 + SIGKILL);
+	cluster_start(c, KILLED, "");
+	cluster_finish(c);
+	for (uint32_t i = 1; i <= N; i++) {
+		char command[256];
+		snprintf(command, sizeof command, "export . --learner learner-%02u --output account-%u", i,
+			 i);
+		account(c, command);
+		snprintf(command, sizeof command, "verify --roster roster.yaml account-%u >verified-%u", i,
+			 i);
+		account(c, command);
+	}
+	/* All have the same rounds, of which each names the bound of the weights. */
+	cluster_shell(c, "test $(grep -h '^4 records of learner .*, up to round 4: as they were signed$' "
+			 "verified-* | wc -l) = 4");
+	cluster_shell(c, "test $(sed -n 's/.*\"digest\":\"\\([0-9a-f]*\\)\",\"model\".*/\\1/p' account-* | "
+			 "sort | uniq -c | grep -c '^ *4 ') = 4");
+	cluster_shell(c, "test $(grep -h '\"most_weight\":400000,\"dp\"' account-* | wc -l) = 16");
+	cluster_shell(c,
+		      "model=$(sed -n '5s/.*\"model\":\"\\([0-9a-f]*\\)\",\"program\".*/\\1/p' account-1); "
+		      "grep -q \"checksum.*$model\" learner-03/state/checkpoints/round-000004.safetensors");
+	/* The number of starts of a participant is changed. */
+	cluster_shell(c,
+		      "sed '3s/\"participants\":\\[\\[1,1\\]/\"participants\":[[1,2]/' account-3 >changed; "
+		      "! cmp -s account-3 changed");
+	account(c, "verify --roster roster.yaml changed >found || test $? = 1");
+	cluster_shell(c, "grep -q '^round 2 (record 2, line 3): ' found");
+	account(c, "export learner-02 --round 2 >one; test $(wc -l <one) = 3");
+	account(c, "verify --roster roster.yaml one >found; grep -q 'record of learner 2 ' found");
+}
