@@ -50,10 +50,11 @@ def made_record(t, before, signers=(2, 1, 5), **changes):
 	"""Return the record of round t that learner OWN signs after `before`."""
 	view = {**{name: 3 + i for i, name in enumerate(records.NUMBERS)}, 'forgetful': 0, 'roster': hashed('roster'), 'edges': hashed('edges', t),
 		'previous': before['digest'] if before else bytes(32).hex()}
-	record = {'number': before['number'] + 1 if before else 1, 'link_before': link_of(before).hex(), 'run': RUN, 'round': t, 'attempt': 1, 'time': 1795000000 + t,
-		'participants': [[learner, 1] for learner in LEARNERS], 'view': view, 'digest': hashed('digest', t), 'model': hashed('model', t),
-		'program': hashed('program') if t > 1 else None, 'most_weight': 4000, 'dp': {'charges': t, 'guessed': 0, 'millionths': 250000 * t if t < 3 else None},
-		'digests': [], 'learner': OWN, 'key': KEYS[OWN].key.hex(), 'signature': ''}
+	dp = {'charges': t, 'guessed': 0, 'millionths': 250000 * t if t < 3 else None}
+	record = {'number': before['number'] + 1 if before else 1, 'link_before': link_of(before).hex(), 'run': RUN, 'round': t, 'attempt': 1,
+		'time': 1795000000 + t, 'participants': [[learner, 1] for learner in LEARNERS], 'view': view, 'digest': hashed('digest', t),
+		'model': hashed('model', t), 'program': hashed('program') if t > 1 else None, 'most_weight': 4000, 'dp': dp, 'digests': [],
+		'learner': OWN, 'key': KEYS[OWN].key.hex(), 'signature': ''}
 	record.update(changes)
 	for learner in signers:
 		digest = {'learner': learner, 'key': KEYS[learner].key.hex()}
@@ -130,13 +131,14 @@ class Export(Case):
 		self.assertEqual(self.verify(text), [])
 		status, out, _ = self.run_command('verify', '--roster', self.roster, self.folder / 'export')
 		self.assertEqual(status, 0)
-		self.assertEqual(out, f'3 records of learner 2 (site-2), run study, up to round 3: as they were signed\nlink of the last one: {link_of(RECORDS[2]).hex()}\n')
+		self.assertEqual(out, '3 records of learner 2 (site-2), run study, up to round 3: as they were signed\n'
+			f'link of the last one: {link_of(RECORDS[2]).hex()}\n')
 
 	def test_a_table(self):
 		self.write(RECORDS)
 		lines = self.export('--table').splitlines()
 		self.assertEqual(lines[2].split(), ['2', '1', '2026-11-18T11:06:42Z', '3', '<=4000', '0.5', RECORDS[1]['model'][:12],
-			RECORDS[1]['program'][:12], '1', '2', '3', '5'])
+			RECORDS[1]['view']['roster'][:12], RECORDS[1]['program'][:12], '1', '2', '3', '5'])
 		self.assertIn('no bound', lines[3])
 		self.assertEqual(len(lines), 4)
 
@@ -146,6 +148,17 @@ class Export(Case):
 		cut = records.pack(RECORDS[0])[:500]
 		self.write(RECORDS[1:], before=cut + bytes(300))
 		self.assertEqual(self.verify(self.export()), [])
+
+	def test_a_damaged_record_is_named(self):
+		packed = list(map(records.pack, RECORDS))
+		state = self.folder / 'learner-02/state'
+		state.mkdir(parents=True)
+		run = records.HEAD.size  # the bytes of the name
+		(state / 'account').write_bytes(packed[0] + packed[1][:run] + b'\xff\xff\xff\x7f' + packed[1][run + 4:] + packed[2])
+		status, text, err = self.run_command('export', self.folder)
+		self.assertEqual((status, len(text.splitlines()), len(err.splitlines())), (0, 3, 1))
+		self.assertIn(f'account: the record at byte {len(packed[0])} is damaged, and left out: it ends too early', err)
+		self.expect(text, 'it comes after record 1: records are missing')
 
 	def test_the_account_is_found(self):
 		status, _, err = self.run_command('export', self.folder)

@@ -9,7 +9,8 @@ import os
 import re
 import signal
 import struct
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Optional, TextIO
 
@@ -51,29 +52,48 @@ def find_account(folder: str, learner: Optional[str]) -> str:
     return found[0]
 
 
-def read_account(path: str) -> Iterator[dict]:
-    """Yield the records of an account; say what is damaged."""
-    with open(path, "rb") as file:
-        data: Any = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if os.fstat(file.fileno()).st_size > 0 else b""
-    for at, found in records.read_file(data):
+class Account:
+    """The file of an account, as it is now: a learner may append to it."""
+
+    def __init__(self, path: str) -> None:
         try:
-            yield records.unpack(found)
-        except (Malformed, ValueError) as error:
-            complain("starling account export", f"{path}: the record at byte {at} is damaged, and left out: {error}")
+            with open(path, "rb") as file:
+                self.data: Any = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if os.fstat(file.fileno()).st_size > 0 else b""
+        except OSError as error:
+            raise CommandError(f"{path}: {error.strerror}", FAILED) from None
+        self.path, self.damaged = path, []
+        self.count, self.last = 0, {}
+        for self.last in self.records():
+            self.count += 1
+        if self.count == 0:
+            raise CommandError(f"{path}: no record is in it", FAILED)
+        for text in self.damaged:
+            complain("starling account export", text)
 
+    def records(self) -> Iterator[dict]:
+        """Yield the records; note what is damaged."""
+        self.damaged = []
+        for at, found in records.read_file(self.data):
+            try:
+                yield records.unpack(found)
+            except ValueError as error:
+                self.damaged.append(f"{self.path}: the record at byte {at} is damaged, and left out: {error}")
 
-def head_of(record: dict, count: int) -> dict:
-    return {"format": FORMAT, "run": record["run"], "learner": record["learner"], "records": count}
+    def head(self, count: int) -> dict:
+        return {"format": FORMAT, "run": self.last["run"], "learner": self.last["learner"], "records": count}
 
+    def lines(self) -> Iterator[dict]:
+        yield self.head(self.count)
+        yield from self.records()
 
-def proof_of(found: list[dict], t: int) -> list[dict]:
-    """Return the record of round `t`, and what shows that the last record follows it without showing the others."""
-    at = next((i for i, record in enumerate(found) if record["round"] == t), None)
-    if at is None:
-        raise CommandError(f"round {t} is not in the account", FAILED)
-    last = found[-1]
-    later = {"later": [records.entry_hash(record).hex() for record in found[at + 1:]], "key": last["key"], "signature": last["signature"]}
-    return [head_of(found[at], 1), found[at], later]
+    def proof(self, t: int) -> list[dict]:
+        """Return the record of round `t`, and what shows that the last record follows it without showing the others."""
+        rest = self.records()
+        found = next((record for record in rest if record["round"] == t), None)
+        if found is None:
+            raise CommandError(f"{self.path}: round {t} is not in it", FAILED)
+        later = [records.entry_hash(record).hex() for record in rest]
+        return [self.head(1), found, {"later": later, "key": self.last["key"], "signature": self.last["signature"]}]
 
 
 def epsilon_of(record: dict) -> str:
@@ -81,11 +101,13 @@ def epsilon_of(record: dict) -> str:
     return "-" if dp["charges"] == 0 else "no bound" if dp["millionths"] is None else f"{dp['millionths'] / 1e6:.4g}"
 
 
-def table_of(found: list[dict]) -> Iterator[str]:
-    yield f"{'round':>7} {'attempt':>7}  {'committed at':<20}  {'signers':>7}  {'weights':>9}  {'epsilon':>8}  {'model':<12}  {'program':<12}  participants"
+def table_of(found: Iterable[dict]) -> Iterator[str]:
+    yield (f"{'round':>7} {'attempt':>7}  {'committed at':<20}  {'signers':>7}  {'weights':>9}  {'epsilon':>8}  {'model':<12}  {'roster':<12}  "
+           f"{'program':<12}  participants")
     for r in found:
+        participants = " ".join(str(one) for one, _ in r["participants"])
         yield (f"{r['round']:>7} {r['attempt']:>7}  {date(r['time'])[:19] + 'Z':<20}  {len(r['digests']):>7}  {'<=' + str(r['most_weight']):>9}  "
-               f"{epsilon_of(r):>8}  {r['model'][:12]:<12}  {(r['program'] or '-')[:12]:<12}  {' '.join(str(one) for one, _ in r['participants'])}")
+               f"{epsilon_of(r):>8}  {r['model'][:12]:<12}  {r['view']['roster'][:12]:<12}  {(r['program'] or '-')[:12]:<12}  {participants}")
 
 
 def export(arguments: list[str]) -> int:
@@ -98,25 +120,20 @@ def export(arguments: list[str]) -> int:
     o = p.parse_args(arguments)
     if o.round is not None and not (o.round.isdecimal() and int(o.round) > 0):
         raise CommandError(f"--round {o.round}: must be a whole number from 1 on")
-    path = find_account(o.folder, o.learner)
-    try:
-        found = list(read_account(path))
-    except OSError as error:
-        raise CommandError(f"{path}: {error.strerror}", FAILED) from None
-    if not found:
-        raise CommandError(f"{path}: no record is in it", FAILED)
-    if o.round is not None:
-        lines = proof_of(found, int(o.round))
-        found = [lines[1]]
+    account = Account(find_account(o.folder, o.learner))
+    proof = account.proof(int(o.round)) if o.round is not None else None
+    if o.table:
+        write(o.output, table_of(proof[1:2] if proof else account.records()))
     else:
-        lines = [head_of(found[-1], len(found)), *found]
-    write(o.output, table_of(found) if o.table else map(dumps, lines))
+        write(o.output, map(dumps, proof or account.lines()))
     return 0
 
 
 def write(path: Optional[str], lines: Iterator[str]) -> None:
     if path is None:
-        print("\n".join(lines), flush=True)
+        for line in lines:
+            print(line)
+        sys.stdout.flush()
         return
     try:
         with open(path, "w", encoding="utf-8") as out:
@@ -214,7 +231,7 @@ class Check:
         for digest in record["digests"]:
             learner = digest["learner"]
             if learner not in participants or not self.roster.pinned(learner, digest["key"]):
-                self.notes.append(f"{where}: {self.roster.called(learner)} is no participant with a key that a roster pins, and its digest does not count")
+                self.notes.append(f"{where}: no roster pins the key of {self.roster.called(learner)}, or it took no part: its digest does not count")
             elif not verify(bytes.fromhex(digest["key"]), records.signed_by(record, digest), bytes.fromhex(digest["signature"])):
                 self._say(where, f"{self.roster.called(learner)} has not signed this result of this view")
             else:
@@ -232,8 +249,9 @@ class Check:
             return
         for number, of_entry in enumerate(later["later"], record["number"] + 1):
             self.link = records.link(record["run"], number, self.link, bytes.fromhex(of_entry))
-        who = self.roster.called(record["learner"])
-        if not self.roster.pinned(record["learner"], later["key"]) or not verify(bytes.fromhex(later["key"]), self.link, bytes.fromhex(later["signature"])):
+        key, signature = bytes.fromhex(later["key"]), bytes.fromhex(later["signature"])
+        if not self.roster.pinned(record["learner"], later["key"]) or not verify(key, self.link, signature):
+            who = self.roster.called(record["learner"])
             self.findings.append(f"the last line: {who} has not signed that these records follow round {record['round']}")
         self.notes.append(f"{plural(len(later['later']), 'later record')} {'are' if len(later['later']) != 1 else 'is'} not shown")
 
@@ -293,16 +311,16 @@ def check_against_head(check: Check, head: dict) -> None:
 def show(check: Check, head: dict, as_json: bool) -> None:
     last = check.before
     if as_json:
-        print(dumps({"run": head["run"], "learner": head["learner"], "records": check.count, "findings": check.findings, "notes": check.notes,
-                     "last_round": last["round"] if last else None, "link": check.link.hex()}))
+        print(dumps({"run": head["run"], "learner": head["learner"], "records": check.count, "findings": check.findings,
+                     "notes": check.notes, "last_round": last["round"] if last else None, "link": check.link.hex()}))
         return
     for text in check.findings[:FINDINGS_MOST]:
         print(clean(text))
     if len(check.findings) > FINDINGS_MOST:
         print(f"and {len(check.findings) - FINDINGS_MOST} more; --json has them all")
     if not check.findings and last is not None:
-        print(f"{plural(check.count, 'record')} of {clean(check.roster.called(head['learner']))}, run {clean(head['run'])}, up to round {last['round']}: "
-              f"as they were signed\nlink of the last one: {check.link.hex()}")
+        print(f"{plural(check.count, 'record')} of {clean(check.roster.called(head['learner']))}, run {clean(head['run'])}, "
+              f"up to round {last['round']}: as they were signed\nlink of the last one: {check.link.hex()}")
     for text in check.notes[:FINDINGS_MOST]:
         print(f"note: {clean(text)}")
 
@@ -310,7 +328,8 @@ def show(check: Check, head: dict, as_json: bool) -> None:
 def verify_file(arguments: list[str]) -> int:
     p = Parser("starling account verify", "--roster FILE FILE", "Verify an exported account of rounds, with nothing but the roster.", VERIFY_EXAMPLES)
     p.add_argument("file", metavar="FILE", help="what `starling account export` has written")
-    p.add_argument("-r", "--roster", metavar="FILE", action="append", default=[], help="the roster; may be repeated: the rosters of the run, in any order")
+    p.add_argument("-r", "--roster", metavar="FILE", action="append", default=[],
+                   help="the roster; may be repeated: all rosters of the run, in any order")
     p.add_argument("-j", "--json", action="store_true", help="print JSON")
     o = p.parse_args(arguments)
     if not o.roster:

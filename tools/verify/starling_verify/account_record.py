@@ -93,7 +93,8 @@ def entry(record: dict) -> bytes:
 def pack(record: dict) -> bytes:
     """Return the bytes of a record; any error of Python: the object is none."""
     stated = entry(record)
-    return HEAD.pack(MAGIC, HEAD.size + len(stated) + 64, record["number"], bytes.fromhex(record["link_before"])) + stated + bytes.fromhex(record["signature"])
+    head = HEAD.pack(MAGIC, HEAD.size + len(stated) + 64, record["number"], bytes.fromhex(record["link_before"]))
+    return head + stated + bytes.fromhex(record["signature"])
 
 
 def dumps(value: Any) -> str:
