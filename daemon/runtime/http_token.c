@@ -1,10 +1,9 @@
 #include "daemon/runtime/http_token.h"
 
-#include <errno.h>
 #include <sodium.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
+
+#include "daemon/runtime/secret_line.h"
 
 static int check(const char *path, const char *token, struct sl_error *error)
 {
@@ -24,22 +23,8 @@ static int check(const char *path, const char *token, struct sl_error *error)
 
 int sl_http_token_read(const char *path, char token[static SL_HTTP_TOKEN_BYTES], struct sl_error *error)
 {
-	struct stat status;
-	FILE *in = fopen(path, "re");
-	if (in == NULL || fstat(fileno(in), &status) < 0) {
-		int saved = errno;
-		if (in != NULL)
-			fclose(in);
-		return sl_err_set(error, SL_ERR_IO, "%s: %s", path, strerror(saved));
-	}
-	if (fgets(token, SL_HTTP_TOKEN_BYTES, in) == NULL)
-		token[0] = '\0';
-	token[strcspn(token, "\r\n")] = '\0';
-	fclose(in);
-	if ((status.st_mode & 077) != 0)
-		return sl_err_set(error, SL_ERR_INVALID, "%s: others can read the token; use: chmod 600 %s",
-				  path, path);
-	return check(path, token, error);
+	int rc = sl_secret_line_read(path, token, SL_HTTP_TOKEN_BYTES, error);
+	return rc == SL_OK ? check(path, token, error) : rc;
 }
 
 /* Hashes of equal length are compared, so that not even the length shows. */
