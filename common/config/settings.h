@@ -16,6 +16,7 @@
 
 #define SL_PATH_BYTES 1024u
 #define SL_COMMAND_BYTES 4096u
+#define SL_URL_BYTES (SL_ADDRESS_BYTES + 16u)
 #define SL_DIGITS_BYTES (2 * SL_HASH_BYTES + 1u) /* a hash in hexadecimal digits */
 #define SL_ACCEPT_DIGITS 8u			 /* least number of digits of accept_roster */
 #define SL_QUORUM_ALL 0u

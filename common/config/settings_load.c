@@ -133,8 +133,8 @@ static int take_digits(const struct sl_setting *row, struct sl_settings *setting
 	return SL_OK;
 }
 
-static int take_command(const struct sl_setting *row, struct sl_settings *settings, const char *value,
-			struct sl_error *error)
+static int take_any(const struct sl_setting *row, struct sl_settings *settings, const char *value,
+		    struct sl_error *error)
 {
 	if (strlen(value) >= row->size)
 		return sl_err_set(error, SL_ERR_RANGE, "%s: longer than %zu bytes", row->key, row->size - 1);
@@ -163,8 +163,9 @@ static int take(const struct sl_setting *row, struct parse *parse, const char *v
 		return take_path(row, parse, value, error);
 	case SL_SETTING_DIGITS:
 		return take_digits(row, parse->settings, value, error);
+	case SL_SETTING_URL:
 	case SL_SETTING_COMMAND:
-		return take_command(row, parse->settings, value, error);
+		return take_any(row, parse->settings, value, error);
 	case SL_SETTING_NAME:
 	case SL_SETTING_ADDRESS:
 		return take_text(row, parse->settings, value, error);

@@ -14,11 +14,14 @@ static const char *const titles[] = {
 /* Describe the values of `row`: "all|majority|1..2000 learners". */
 static void describe(const struct sl_setting *row, char *out, size_t size)
 {
-	static const char *const names[] = {
-		[SL_SETTING_NAME] = "NAME",	  [SL_SETTING_ADDRESS] = "HOST:PORT",
-		[SL_SETTING_PATH] = "PATH",	  [SL_SETTING_DIGITS] = "DIGITS",
-		[SL_SETTING_COMMAND] = "COMMAND", [SL_SETTING_CHOICE] = "",
-		[SL_SETTING_PRIME] = "PRIME"};
+	static const char *const names[] = {[SL_SETTING_NAME] = "NAME",
+					    [SL_SETTING_ADDRESS] = "HOST:PORT",
+					    [SL_SETTING_PATH] = "PATH",
+					    [SL_SETTING_DIGITS] = "DIGITS",
+					    [SL_SETTING_URL] = "SCHEME://HOST:PORT",
+					    [SL_SETTING_COMMAND] = "COMMAND",
+					    [SL_SETTING_CHOICE] = "",
+					    [SL_SETTING_PRIME] = "PRIME"};
 	char words[128], limits[64] = "";
 	const char *between = row->choices && row->kind != SL_SETTING_CHOICE ? "|" : "",
 		   *space = row->unit[0] != '\0' ? " " : "";

@@ -16,6 +16,7 @@ enum sl_setting_kind {
 	SL_SETTING_ADDRESS,
 	SL_SETTING_PATH,
 	SL_SETTING_DIGITS, /* the first digits of a hash */
+	SL_SETTING_URL,
 	SL_SETTING_COMMAND,
 	SL_SETTING_CHOICE,
 	SL_SETTING_WHOLE,

@@ -71,7 +71,7 @@ static int load_identity(struct sl_daemon *daemon, struct sl_error *error)
 	daemon->listen.on_all =
 		sl_listen_choose(settings->listen, daemon->members.roster.members[self].address,
 				 settings->discover != SL_DISCOVER_NONE, daemon->listen.address);
-	return SL_OK;
+	return sl_proxy_set(&daemon->members.proxy, settings->proxy, settings->proxy_credentials_file, error);
 }
 
 static int check_modulus(const struct sl_daemon *daemon, struct sl_error *error)

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <netdb.h>
 #include <poll.h>
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -99,14 +100,13 @@ static void note_local(struct sl_join_client *client)
 		client->local[0] = '\0';
 }
 
-/* Send what TLS has put out. */
-static int flush(struct sl_join_client *client)
+/* Send all bytes. Return 0, or the reason as errno. */
+static int send_all(struct sl_join_client *client, const uint8_t *bytes, size_t count)
 {
-	struct sl_tls_session *s = &client->session;
 	size_t done = 0;
 	int why = 0;
-	while (why == 0 && done < s->out_bytes) {
-		ssize_t sent = send(client->fd, s->out + done, s->out_bytes - done, MSG_NOSIGNAL);
+	while (why == 0 && done < count) {
+		ssize_t sent = send(client->fd, bytes + done, count - done, MSG_NOSIGNAL);
 		if (sent >= 0)
 			done += (size_t)sent;
 		else if (errno == EAGAIN || errno == EWOULDBLOCK)
@@ -114,7 +114,14 @@ static int flush(struct sl_join_client *client)
 		else if (errno != EINTR)
 			why = errno;
 	}
-	free(sl_tls_session_take(s));
+	return why;
+}
+
+/* Send what TLS has put out. */
+static int flush(struct sl_join_client *client)
+{
+	int why = send_all(client, client->session.out, client->session.out_bytes);
+	free(sl_tls_session_take(&client->session));
 	return why;
 }
 
@@ -136,6 +143,38 @@ static int fill(struct sl_join_client *client)
 		if (why != 0)
 			return why;
 	}
+}
+
+/* Talk with the proxy until its tunnel to `address` is there. */
+static int pass_proxy(struct sl_join_client *client, const struct sl_proxy *proxy, const char *address,
+		      struct sl_error *error)
+{
+	struct sl_proxy_talk talk;
+	const char *fault = SL_PROXY_SILENT;
+	int rc = SL_PENDING, why = 0;
+	sl_proxy_begin(&talk, proxy, address);
+	while (rc == SL_PENDING && (why = send_all(client, talk.out, talk.out_bytes)) == 0 &&
+	       (why = fill(client)) == 0)
+		rc = sl_proxy_take(&talk, client->input, client->session.in_bytes, &fault);
+	sodium_memzero(&talk, sizeof talk);
+	client->session.in_bytes = 0;
+	client->failure = SL_JOIN_FAILURE_PROXY;
+	return rc == SL_OK
+		       ? SL_OK
+		       : sl_err_set(error, SL_ERR_IO, "%s: %s", address, why != 0 ? SL_PROXY_SILENT : fault);
+}
+
+/* Connect to `address`, directly or through the proxy. */
+static int reach(struct sl_join_client *client, const struct sl_proxy *proxy, const char *address,
+		 struct sl_error *error)
+{
+	struct sl_error inner;
+	if (!sl_proxy_serves(proxy, address))
+		return connect_any(client, address, error);
+	if (connect_any(client, proxy->address, &inner) == SL_OK)
+		return pass_proxy(client, proxy, address, error);
+	client->failure = SL_JOIN_FAILURE_PROXY;
+	return sl_err_set(error, SL_ERR_IO, "%s: " SL_PROXY_UNREACHABLE " (%.200s)", address, inner.text);
 }
 
 /* Leave the handshake before this end has shown its key: at the other end there was no link. */
@@ -175,10 +214,10 @@ static int shake_hands(struct sl_join_client *client, enum purpose purpose, cons
 
 static int open_client(struct sl_join_client *client, enum purpose purpose,
 		       const struct sl_identity *identity, const struct sl_roster *roster,
-		       const char *address, uint32_t ms, struct sl_error *error)
+		       const struct sl_proxy *proxy, const char *address, uint32_t ms, struct sl_error *error)
 {
 	*client = (struct sl_join_client){.fd = -1, .deadline_ms = now_ms() + ms};
-	int rc = connect_any(client, address, error);
+	int rc = reach(client, proxy, address, error);
 	if (rc == SL_OK) {
 		note_local(client);
 		rc = sl_tls_open(&client->tls, identity, roster != NULL ? roster : &client->empty, error);
@@ -190,23 +229,24 @@ static int open_client(struct sl_join_client *client, enum purpose purpose,
 }
 
 int sl_join_client_open(struct sl_join_client *client, const struct sl_identity *identity,
-			const char *address, uint32_t ms, struct sl_error *error)
+			const struct sl_proxy *proxy, const char *address, uint32_t ms,
+			struct sl_error *error)
 {
-	return open_client(client, JOIN, identity, NULL, address, ms, error);
+	return open_client(client, JOIN, identity, NULL, proxy, address, ms, error);
 }
 
 int sl_join_client_open_link(struct sl_join_client *client, const struct sl_identity *identity,
-			     const struct sl_roster *roster, const char *address, uint32_t ms,
-			     struct sl_error *error)
+			     const struct sl_roster *roster, const struct sl_proxy *proxy,
+			     const char *address, uint32_t ms, struct sl_error *error)
 {
-	return open_client(client, LINK, identity, roster, address, ms, error);
+	return open_client(client, LINK, identity, roster, proxy, address, ms, error);
 }
 
 int sl_join_client_look(struct sl_join_client *client, const struct sl_identity *identity,
-			const struct sl_roster *roster, const char *address, uint32_t ms,
-			struct sl_error *error)
+			const struct sl_roster *roster, const struct sl_proxy *proxy, const char *address,
+			uint32_t ms, struct sl_error *error)
 {
-	return open_client(client, LOOK, identity, roster, address, ms, error);
+	return open_client(client, LOOK, identity, roster, proxy, address, ms, error);
 }
 
 int sl_join_client_frame(struct sl_join_client *client, struct sl_deframer *deframer)

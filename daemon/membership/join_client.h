@@ -7,6 +7,7 @@
 #include "common/wire/frame.h"
 #include "common/wire/join_codec.h"
 #include "daemon/net/identity.h"
+#include "daemon/net/proxy.h"
 #include "daemon/net/tls.h"
 
 /* What has failed. */
@@ -14,6 +15,7 @@ enum sl_join_failure {
 	SL_JOIN_FAILURE_NONE,
 	SL_JOIN_FAILURE_RESOLVE, /* the host of the address */
 	SL_JOIN_FAILURE_CONNECT,
+	SL_JOIN_FAILURE_PROXY, /* the way through it */
 	SL_JOIN_FAILURE_HANDSHAKE,
 };
 
@@ -32,19 +34,21 @@ struct sl_join_client {
 	int why; /* errno of the failure; 0: there is none */
 };
 
-/* Connect to `address` and complete the handshake, within `ms`. SL_ERR_IO: it cannot be reached;
- * SL_ERR_CRYPTO: the other end is no learner, or serves no learners that join. Close it in any case. */
+/* Connect to `address`, through the proxy if there is one, and complete the handshake, within `ms`.
+ * SL_ERR_IO: it cannot be reached; SL_ERR_CRYPTO: the other end is no learner, or serves no learners that
+ * join. Close it in any case. */
 int sl_join_client_open(struct sl_join_client *client, const struct sl_identity *identity,
-			const char *address, uint32_t ms, struct sl_error *error);
+			const struct sl_proxy *proxy, const char *address, uint32_t ms,
+			struct sl_error *error);
 /* The same for a link to a member of `roster`. `session` tells which key the other end has shown. */
 int sl_join_client_open_link(struct sl_join_client *client, const struct sl_identity *identity,
-			     const struct sl_roster *roster, const char *address, uint32_t ms,
-			     struct sl_error *error);
+			     const struct sl_roster *roster, const struct sl_proxy *proxy,
+			     const char *address, uint32_t ms, struct sl_error *error);
 /* Begin a link as above, and leave it as soon as the key of the other end is known: no link comes up there,
  * and one that stands is not disturbed. */
 int sl_join_client_look(struct sl_join_client *client, const struct sl_identity *identity,
-			const struct sl_roster *roster, const char *address, uint32_t ms,
-			struct sl_error *error);
+			const struct sl_roster *roster, const struct sl_proxy *proxy, const char *address,
+			uint32_t ms, struct sl_error *error);
 /* Receive the next frame of a link into a deframer that begins as zeros; take it with sl_deframer_next.
  * SL_ERR_FORMAT: it is none of this version (sl_deframer_version); SL_ERR_CRYPTO: the other end refuses the
  * own key; SL_ERR_NOTFOUND: it said goodbye, as it has another link; SL_ERR_IO: nothing came in time. */

@@ -70,6 +70,7 @@ struct sl_membership {
 	bool settled;		 /* a round has committed under the present roster */
 	uint32_t self;		 /* own roster index */
 	struct sl_identity identity;
+	struct sl_proxy proxy; /* of this machine */
 	struct sl_group_update update;
 	struct sl_roster_fetch fetch;
 	struct sl_admission *admission; /* of learners that join; owned */

@@ -153,15 +153,29 @@ static void process_offloaded(struct sl_link *link, uint8_t *ciphertext, size_t 
 		sl_tls_offload_send(link);
 }
 
+static void pass_proxy(struct sl_link *link, uint8_t *answer, size_t count)
+{
+	bool passed = sl_link_proxy_take(link, answer, count);
+	give_back(link->links, answer);
+	if (!passed)
+		return;
+	sl_link_proxy_end(link);
+	uv_read_stop((uv_stream_t *)&link->tcp);
+	sl_link_begin(link);
+}
+
 /* Process `count` bytes that were read; the buffer belongs to this function. `count` < 0: the reason why
  * reading ended. */
 static void process(struct sl_link *link, uint8_t *ciphertext, ssize_t count)
 {
 	bool whole = sl_deframer_between(&link->deframer);
-	if (count < 0)
-		sl_link_close(link, count != UV_EOF ? uv_strerror((int)count)
-				    : whole	    ? "closed by the peer without goodbye"
-						    : "truncated frame");
+	if (link->state == SL_LINK_TUNNEL && count > 0)
+		pass_proxy(link, ciphertext, (size_t)count);
+	else if (count < 0)
+		sl_link_close(link, link->talk != NULL ? SL_PROXY_SILENT
+				    : count != UV_EOF  ? uv_strerror((int)count)
+				    : whole	       ? "closed by the peer without goodbye"
+						       : "truncated frame");
 	else if (link->state == SL_LINK_UP && sl_tls_offload_wanted(link->links, (size_t)count))
 		process_offloaded(link, ciphertext, (size_t)count);
 	else
@@ -301,7 +315,15 @@ void sl_link_begin(struct sl_link *link)
 static void fail_connect(struct sl_link *link, int rc)
 {
 	const char *fault = sl_address_family_fault(link->family, -rc);
-	sl_link_close(link, fault != NULL ? fault : uv_strerror(rc));
+	sl_link_close(link, sl_link_proxy_fault(link, fault != NULL ? fault : uv_strerror(rc)));
+}
+
+static void begin_proxy(struct sl_link *link)
+{
+	link->state = SL_LINK_TUNNEL;
+	sl_link_proxy_send(link);
+	if (link->state == SL_LINK_TUNNEL)
+		start_reading(link);
 }
 
 static void on_connect(uv_connect_t *request, int status)
@@ -311,6 +333,8 @@ static void on_connect(uv_connect_t *request, int status)
 		return;
 	if (status < 0)
 		fail_connect(link, status);
+	else if (link->talk != NULL)
+		begin_proxy(link);
 	else
 		sl_link_begin(link);
 }
@@ -340,6 +364,7 @@ static void on_closed(uv_handle_t *handle)
 	sl_tls_offload_clear(link);
 	free(link->offload.kept);
 	sl_join_server_end(link);
+	sl_link_proxy_end(link);
 	sl_deframer_close(&link->deframer);
 	sl_tls_session_close(&link->session);
 	link->links->open--;

@@ -1,8 +1,9 @@
 /* link.h - one connection; private to the files that implement it. Each calls only those before it:
  *
- *   link_frame.c, tls_offload.c, link_send.c, join_server.c, link.c, links_slots.c
+ *   link_frame.c, link_proxy.c, tls_offload.c, link_send.c, join_server.c, link.c, links_slots.c
  *
  *   dialled:   CONNECT --connected--> HANDSHAKE --pin verified, Finished sent--> OFFERED --first byte--> UP
+ *              .. CONNECT --connected to the proxy--> TUNNEL --it is there--> HANDSHAKE ..
  *   accepted:  HANDSHAKE --pin verified, Finished read, not rejected--> UP, announced by a ping
  *              HANDSHAKE --as a learner that joins, Finished read--> JOIN (join_server.h)
  *   any of them --> CLOSED (handle closing; freed in its close callback)
@@ -46,6 +47,7 @@
 
 enum sl_link_state_kind {
 	SL_LINK_CONNECT,
+	SL_LINK_TUNNEL,
 	SL_LINK_HANDSHAKE,
 	SL_LINK_OFFERED,
 	SL_LINK_UP,
@@ -108,6 +110,8 @@ struct sl_link {
 	uv_tcp_t tcp;
 	uv_connect_t connect;
 	int family; /* of the address that it dials */
+	enum sl_link_way way;
+	struct sl_proxy_talk *talk; /* on the way through the proxy; NULL: none, or past it */
 	uv_getaddrinfo_t resolve;
 	bool resolving;
 	struct sl_tls_session session;
@@ -203,6 +207,17 @@ static inline void sl_link_fail(struct sl_link *link, const char *why)
 /* Decrypt into the frame under way; *whole: it is complete. SL_PENDING: nothing left to decrypt;
  * SL_ERR_NOTFOUND: the peer said goodbye; SL_ERR_CRYPTO; SL_ERR_FORMAT: malformed frame; SL_ERR_NOMEM. */
 int sl_link_decrypt(struct sl_link *link, bool *whole);
+
+/* link_proxy.c */
+/* Have the link go through the proxy: replace the address to dial. false: out of memory. */
+bool sl_link_proxy_open(struct sl_link *link, char address[static SL_ADDRESS_BYTES]);
+/* Send the next request to the proxy. */
+void sl_link_proxy_send(struct sl_link *link);
+/* Take a part of its answer; true: the tunnel is there. */
+bool sl_link_proxy_take(struct sl_link *link, const uint8_t *bytes, size_t count);
+/* Return what is wrong with a dial that has failed by `why`, or by the proxy on the way. */
+const char *sl_link_proxy_fault(const struct sl_link *link, const char *why);
+void sl_link_proxy_end(struct sl_link *link);
 
 /* link.c */
 struct sl_link *sl_link_new(struct sl_links *links, uint32_t peer, bool dialled);

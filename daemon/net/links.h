@@ -20,6 +20,7 @@
 #include "common/base/err.h"
 #include "common/config/roster.h"
 #include "common/wire/frame.h"
+#include "daemon/net/proxy.h"
 #include "daemon/net/tls.h"
 #include "daemon/runtime/worker.h"
 
@@ -83,6 +84,7 @@ struct sl_links_config {
 				     runs on the loop thread */
 	struct sl_links_handler handler;
 	const struct sl_join_handler *join; /* serves learners that join; used if tls->joins */
+	const struct sl_proxy *proxy;	    /* of this machine; NULL: none */
 	bool joins_only;		    /* turn members away, until sl_links_take_members */
 };
 
@@ -126,6 +128,15 @@ struct sl_link_bytes sl_links_bytes(const struct sl_links *links, uint32_t peer)
 /* Return the measured bytes per second to `peer` (link_speed.h), 0: unknown or no link. *floor is set before
  * the first large write and without a link. */
 double sl_links_speed(const struct sl_links *links, uint32_t peer, bool *floor);
+/* How a link goes: X(path, name) */
+#define SL_LINK_WAYS(X)                                                                                      \
+	X(DIRECT, "direct") /* also a link that the peer has dialled through its own proxy */                \
+	X(PROXY, "proxy")
+enum sl_link_way {
+#define X(path, name) SL_LINK_##path,
+	SL_LINK_WAYS(X)
+#undef X
+};
 /* One link at present. */
 struct sl_link_figures {
 	double rtt_s;	/* least round trip time, 0: unknown */
@@ -133,6 +144,7 @@ struct sl_link_figures {
 	double flight;	/* the rate at which more would be sent, if it is not that (link_speed.h); or 0 */
 	size_t waiting; /* bytes that the kernel has not accepted yet */
 	size_t unsent;	/* bytes that it has accepted and not sent */
+	enum sl_link_way way;
 	size_t buffers; /* size of the socket buffers, as the kernel counts them */
 };
 /* Look at the link to `peer`; false: there is none, all is 0. */

@@ -49,6 +49,19 @@ static uint32_t take_turn(const struct sl_links *links, uint32_t peer, char one[
 	return n + found;
 }
 
+/* Return true if `addresses`, "" or a list, has `one`. */
+static bool has_address(const char *addresses, const char *one)
+{
+	char other[SL_ADDRESS_BYTES];
+	uint32_t count = addresses[0] == '\0' ? 0 : sl_roster_address_at(addresses, 0, other);
+	for (uint32_t i = 0; i < count; i++) {
+		sl_roster_address_at(addresses, i, other);
+		if (strcmp(one, other) == 0)
+			return true;
+	}
+	return false;
+}
+
 /* Connect to the address whose turn it is of those that a name has. */
 static void connect_one(struct sl_link *link, const struct addrinfo *found)
 {
@@ -70,7 +83,7 @@ static void on_resolved(uv_getaddrinfo_t *request, int status, struct addrinfo *
 		return;
 	}
 	if (status < 0)
-		sl_link_close(link, uv_strerror(status));
+		sl_link_close(link, sl_link_proxy_fault(link, uv_strerror(status)));
 	else if (link->state == SL_LINK_CONNECT)
 		connect_one(link, found);
 	uv_freeaddrinfo(found);
@@ -90,6 +103,11 @@ static void dial(struct sl_links *links, uint32_t peer)
 	links->dials++;
 	links->begun++;
 	slot->ways = take_turn(links, peer, one);
+	bool found = has_address(slot->hints, one); /* in the local network */
+	if (!found && sl_proxy_serves(links->config.proxy, one) && !sl_link_proxy_open(link, one)) {
+		sl_link_close(link, "out of memory");
+		return;
+	}
 	sl_address_split(one, host, port);
 	if (uv_ip4_addr(host, atoi(port), &v4) == 0) {
 		sl_link_connect(link, (const struct sockaddr *)&v4);
@@ -149,19 +167,6 @@ void sl_links_want(struct sl_links *links, const uint64_t *set)
 		if (has_room(links))
 			dial(links, i);
 	}
-}
-
-/* Return true if `addresses`, "" or a list, has `one`. */
-static bool has_address(const char *addresses, const char *one)
-{
-	char other[SL_ADDRESS_BYTES];
-	uint32_t count = addresses[0] == '\0' ? 0 : sl_roster_address_at(addresses, 0, other);
-	for (uint32_t i = 0; i < count; i++) {
-		sl_roster_address_at(addresses, i, other);
-		if (strcmp(one, other) == 0)
-			return true;
-	}
-	return false;
 }
 
 bool sl_links_hint(struct sl_links *links, uint32_t peer, const char *addresses)
@@ -408,7 +413,7 @@ static void look(struct sl_link *link)
 static uint64_t patience(const struct sl_link *link)
 {
 	uint32_t handshake = link->links->config.timing->handshake;
-	bool connects = link->dialled && link->state == SL_LINK_CONNECT && !link->resolving;
+	bool connects = link->dialled && link->state <= SL_LINK_TUNNEL && !link->resolving;
 	bool others = connects && (link->links->crowded || link->links->slots[link->peer].ways > 1);
 	return others ? handshake / 4 : handshake;
 }
@@ -418,7 +423,7 @@ static void tend(struct sl_link *link, uint64_t now)
 	const struct sl_links_timing *timing = link->links->config.timing;
 	if (link->state != SL_LINK_UP) {
 		if (now > link->since + patience(link))
-			sl_link_close(link, "no answer");
+			sl_link_close(link, sl_link_proxy_fault(link, "no answer"));
 		return;
 	}
 	look(link);
@@ -572,6 +577,7 @@ bool sl_links_figures_of(const struct sl_links *links, uint32_t peer, struct sl_
 					  .flight = floor ? 0 : link->speed.flight,
 					  .waiting = sl_links_waiting(links, peer) + link->in_flight,
 					  .unsent = info.unsent,
+					  .way = link->way,
 					  .buffers = sl_link_window_size(sl_link_descriptor(link))};
 	return true;
 }

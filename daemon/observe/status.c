@@ -224,6 +224,12 @@ static json_t *problem_object(const struct sl_observe *observe)
 	return object;
 }
 
+static const char *const ways[] = {
+#define X(path, name) [SL_LINK_##path] = name,
+	SL_LINK_WAYS(X)
+#undef X
+};
+
 static json_t *peer_object(const struct sl_observe *observe, uint32_t index)
 {
 	const struct sl_member *member = &observe->of.roster->members[index];
@@ -231,13 +237,14 @@ static json_t *peer_object(const struct sl_observe *observe, uint32_t index)
 	struct sl_link_figures link;
 	const char *program = observe->peers[index].program;
 	sl_core_peer(observe->of.core, index, &peer);
-	sl_links_figures_of(observe->of.links, index, &link);
+	bool linked = sl_links_figures_of(observe->of.links, index, &link);
 	struct {
 		SL_STATUS_PEER_FIELDS(DECLARE)
 	} values = {
 		.id = whole(member->id),
 		.name = json_string(member->name),
 		.link = json_string(peer.linked ? "up" : "down"),
+		.path = linked ? json_string(ways[link.way]) : json_null(),
 		.in_range = json_boolean(peer.in_range),
 		.participant = json_boolean(peer.participant),
 		.neighbour = json_boolean(peer.neighbour),

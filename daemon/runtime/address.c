@@ -18,6 +18,12 @@ void sl_address_split(const char *address, char host[static SL_ADDRESS_BYTES],
 	snprintf(port, SL_ADDRESS_PORT_BYTES, "%s", colon == NULL ? "0" : colon + 1);
 }
 
+bool sl_address_is_loopback(const char *address)
+{
+	return strncmp(address, "127.", 4) == 0 || strncmp(address, "localhost:", 10) == 0 ||
+	       strncmp(address, "[::1]", 5) == 0 || strcmp(address, "::1") == 0;
+}
+
 const struct addrinfo *sl_address_pick(const struct addrinfo *found, uint32_t turn, uint32_t *count)
 {
 	*count = 0;

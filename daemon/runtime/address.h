@@ -12,6 +12,9 @@
 void sl_address_split(const char *address, char host[static SL_ADDRESS_BYTES],
 		      char port[static SL_ADDRESS_PORT_BYTES]);
 
+/* Return true if `address`, with or without a port, leads each machine to itself. */
+bool sl_address_is_loopback(const char *address);
+
 /* Return number `turn`, modulo their count, of the addresses that a name has; `count`: how many it has. */
 const struct addrinfo *sl_address_pick(const struct addrinfo *found, uint32_t turn, uint32_t *count);
 

@@ -17,6 +17,8 @@ struct stage {
 	struct pair *pair;
 	struct sl_identity stranger;
 	char address[SL_ADDRESS_BYTES];
+	const struct sl_proxy *proxy;
+	uint32_t ms; /* for a learner that joins */
 	struct sl_join_handler handler;
 	struct sl_join_peer asked; /* of the last request */
 	uint8_t pin[SL_HASH_BYTES];
@@ -47,6 +49,7 @@ static struct stage *stage_open(bool joins)
 	struct sockaddr_in name;
 	int size = sizeof name;
 	memset(&stage, 0, sizeof stage);
+	stage.ms = 5000;
 	for (size_t i = 0; i < sizeof stage.roster; i++)
 		stage.roster[i] = (uint8_t)(i * 7);
 	stage.handler = (struct sl_join_handler){&stage, on_ask};
@@ -83,7 +86,8 @@ struct learner {
 static void *run(void *argument)
 {
 	struct learner *l = argument;
-	l->opened = sl_join_client_open(&l->client, l->identity, l->stage->address, 5000, &l->error);
+	l->opened = sl_join_client_open(&l->client, l->identity, l->stage->proxy, l->stage->address,
+					l->stage->ms, &l->error);
 	l->rc = l->opened;
 	if (l->opened == SL_OK)
 		l->rc = sl_join_client_ask(&l->client, &l->request, &l->answer, &l->error);
@@ -139,6 +143,52 @@ TEST(stranger_is_answered)
 	stage_close(stage);
 }
 
+/* The emulator of the second end is a proxy, which alone knows the name. */
+static struct stage *stage_behind(const char *answer)
+{
+	static struct sl_proxy proxy;
+	char url[64];
+	struct sl_error error;
+	struct stage *stage = stage_open(true);
+	struct emulator *emulator = &stage->pair->emulators[1];
+	snprintf(url, sizeof url, "http://127.0.0.1:%u", emulator->port);
+	assert_int_equal(sl_proxy_set(&proxy, url, "", &error), SL_OK);
+	stage->proxy = &proxy;
+	strcpy(stage->address, "far.invalid:7400");
+	emulator->answers[0] = (struct emulator_text){answer, strlen(answer)};
+	emulator->answer_count = 1;
+	return stage;
+}
+
+TEST(through_a_proxy)
+{
+	struct stage *stage = stage_behind("HTTP/1.1 200 OK\r\n\r\n");
+	struct learner *l = ask(stage, &stage->stranger);
+	assert_int_equal(l->rc, SL_OK);
+	assert_int_equal(l->answer.verdict, SL_JOIN_WAITING);
+	assert_memory_equal(l->answer.roster, stage->roster, sizeof stage->roster);
+	sl_join_client_close(&l->client);
+	stage_close(stage);
+}
+
+TEST(a_proxy_that_fails)
+{
+	static const struct {
+		const char *answer, *text;
+	} rows[] = {{"HTTP/1.1 403 x\r\n\r\n", "far.invalid:7400: the proxy forbids this connection"},
+		    {"HTTP/1.1 200 ", "far.invalid:7400: the proxy gives no whole answer"}};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct stage *stage = stage_behind(rows[i].answer);
+		stage->ms = 1000;
+		struct learner *l = ask(stage, &stage->stranger);
+		assert_int_equal(l->opened, SL_ERR_IO);
+		assert_int_equal(l->client.failure, SL_JOIN_FAILURE_PROXY);
+		assert_ptr_equal(strstr(l->error.text, rows[i].text), l->error.text);
+		sl_join_client_close(&l->client);
+		stage_close(stage);
+	}
+}
+
 /* Where the roster is unsigned, no key without a roster line is accepted. */
 TEST(refused_where_none_are_served)
 {
@@ -185,8 +235,8 @@ static void *open_all(void *argument)
 {
 	struct open_many *m = argument;
 	for (size_t i = 0; i < SL_JOINS_MAX + 4; i++)
-		m->rcs[i] = sl_join_client_open(&m->clients[i], &m->stage->stranger, m->stage->address, 5000,
-						NULL);
+		m->rcs[i] = sl_join_client_open(&m->clients[i], &m->stage->stranger, NULL, m->stage->address,
+						5000, NULL);
 	m->ended = true;
 	return NULL;
 }
@@ -256,7 +306,7 @@ static void *send_raw(void *argument)
 {
 	static struct sl_join_client client;
 	struct raw *raw = argument;
-	int rc = sl_join_client_open(&client, &raw->stage->stranger, raw->stage->address, 5000, NULL);
+	int rc = sl_join_client_open(&client, &raw->stage->stranger, NULL, raw->stage->address, 5000, NULL);
 	if (rc == SL_OK)
 		rc = sl_tls_session_write(&client.session, raw->bytes, raw->size);
 	if (rc == SL_OK && send(client.fd, client.session.out, client.session.out_bytes, MSG_NOSIGNAL) < 0)

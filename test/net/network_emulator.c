@@ -37,6 +37,7 @@ struct trip {
 	bool connected, lost, tell;
 	uint32_t number; /* among those of its emulator, from 1 */
 	uint32_t open;	 /* handles */
+	uint32_t answered;
 	struct lane lanes[2];
 };
 
@@ -88,6 +89,19 @@ static size_t waiting_max(const struct emulator *emulator)
 	return emulator->bytes_per_s > 0 ? SLOW_WAITING_MAX : WAITING_MAX;
 }
 
+/* Answer a piece in place of the acceptor. */
+static void answer(struct trip *trip, const char *bytes, size_t size)
+{
+	struct emulator *emulator = trip->emulator;
+	const struct emulator_text *text = &emulator->answers[trip->answered];
+	char *asked = emulator->asked[trip->answered++];
+	uv_buf_t buffer = uv_buf_init((char *)text->bytes, (unsigned)text->size);
+	size = size < sizeof emulator->asked[0] ? size : sizeof emulator->asked[0] - 1;
+	memcpy(asked, bytes, size);
+	asked[size] = '\0';
+	uv_try_write((uv_stream_t *)&trip->ends[0], &buffer, 1);
+}
+
 static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
 {
 	struct trip *trip = stream->data;
@@ -99,6 +113,10 @@ static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
 			uv_read_stop(stream);
 		else if (trip->tell && !uv_is_closing((uv_handle_t *)stream))
 			uv_tcp_close_reset((uv_tcp_t *)stream, on_closed);
+		return;
+	}
+	if (count > 0 && lane == &trip->lanes[THERE] && trip->answered < trip->emulator->answer_count) {
+		answer(trip, buffer->base, (size_t)count);
 		return;
 	}
 	if (count < 0) {

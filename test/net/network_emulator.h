@@ -28,6 +28,13 @@ struct emulator {
 	uint32_t jitter_ms;   /* a piece waits 0 .. this */
 	uint64_t bytes_per_s; /* 0: no limit */
 	uint64_t random;
+	uint32_t
+		answer_count; /* as a proxy: to the first so many pieces from the dialler it answers itself */
+	struct emulator_text {
+		const char *bytes;
+		size_t size;
+	} answers[3];
+	char asked[3][512];  /* .. those pieces, of the last connection */
 	uint64_t records[2]; /* of application data that passed */
 };
 

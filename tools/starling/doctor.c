@@ -64,6 +64,8 @@ static bool read_machine(struct sl_doctor *d)
 	d->self = -1;
 	if (sl_group_load_settings(d->config, NULL, 0, &d->settings, &d->group, &d->error) != SL_OK)
 		return false;
+	sl_proxy_set(&d->proxy, d->settings.proxy, d->settings.proxy_credentials_file, &d->proxy_error);
+	sl_clean_text(d->proxy_error.text);
 	d->self = sl_roster_find(&d->group.roster, d->settings.id);
 	if (d->self < 0)
 		return false;
@@ -108,15 +110,16 @@ static json_t *facts_of(const struct sl_doctor *d)
 		return NULL;
 	bool all = d->self >= 0 &&
 		   sl_listen_choose(s->listen, group->roster.members[d->self].address, mdns, address);
-	return json_pack(
-		"{s:I, s:s, s:s, s:b, s:s?, s:b, s:I, s:I, s:s?, s:s, s:s, s:s, s:I, s:s?, s:I, s:o}", "id",
-		(json_int_t)s->id, "state", s->state, "control", s->control, "mdns", (int)mdns, "listen",
-		d->self >= 0 ? address : NULL, "all_addresses", (int)all, "learners",
-		(json_int_t)group->roster.size, "paged_bytes", (json_int_t)SL_VECTOR_MEMORY_PAGED, "disk",
-		sl_folder_kind(s->state, &remote), "roster", s->roster, "identity", s->identity, "token",
-		s->http_token_file, "made_at", made_at(d), "group",
-		sl_group_is_signed(group) ? group->name : NULL, "version", (json_int_t)group->version, "self",
-		d->self >= 0 ? self_json(d) : json_null());
+	return json_pack("{s:I, s:s, s:s, s:b, s:s?, s:b, s:I, s:I, s:s?, s:s, s:s, s:s, s:I, s:s?, s:I, "
+			 "s:o, s:s, s:s}",
+			 "id", (json_int_t)s->id, "state", s->state, "control", s->control, "mdns", (int)mdns,
+			 "listen", d->self >= 0 ? address : NULL, "all_addresses", (int)all, "learners",
+			 (json_int_t)group->roster.size, "paged_bytes", (json_int_t)SL_VECTOR_MEMORY_PAGED,
+			 "disk", sl_folder_kind(s->state, &remote), "roster", s->roster, "identity",
+			 s->identity, "token", s->http_token_file, "made_at", made_at(d), "group",
+			 sl_group_is_signed(group) ? group->name : NULL, "version",
+			 (json_int_t)group->version, "self", d->self >= 0 ? self_json(d) : json_null(),
+			 "proxy", s->proxy, "proxy_error", d->proxy_error.text);
 }
 
 /* Return true if `folder`, which may be NULL, has this entry; write its path. */

@@ -6,6 +6,7 @@
 #include "common/membership/group.h"
 #include "common/config/settings.h"
 #include "daemon/net/identity.h"
+#include "daemon/net/proxy.h"
 
 enum sl_doctor_level { SL_DOCTOR_OK, SL_DOCTOR_WARN, SL_DOCTOR_FAIL };
 
@@ -21,13 +22,15 @@ struct sl_doctor {
 	struct sl_settings settings;
 	struct sl_group group;
 	struct sl_identity identity;
+	struct sl_proxy proxy;
 	int self;	       /* index in the roster; -1: not there */
 	bool has_key;	       /* the identity is loaded */
 	struct sl_error error; /* why something of this cannot be read */
+	struct sl_error proxy_error;
 };
 
 /* Check all peers at once, and print what each is found to be: "result", "about", "code" ("late": in vain
- * until now), "text", a detail of that, "address" and "ahead_s", by which its clock is ahead of that of this
- * machine (null: unknown). Return false if threads still run: the program must end with _exit and free
- * nothing. */
+ * until now), "text", a detail of that, "path" ("": direct), "address" and "ahead_s", by which its clock is
+ * ahead of that of this machine (null: unknown). Return false if threads still run: the program must end with
+ * _exit and free nothing. */
 bool sl_doctor_peers(struct sl_doctor *doctor);

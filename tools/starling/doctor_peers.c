@@ -22,6 +22,7 @@
 
 struct peer {
 	bool done;			/* the finding is complete */
+	char path[16];			/* of the connection, if it is not direct */
 	bool has_link;			/* the learner of this machine holds one */
 	bool other_run;			/* .. and the peer has said over it that it is in another run */
 	bool has_clock;			/* it has told the time */
@@ -77,6 +78,8 @@ static void find_unreachable(const struct peer *p, struct sl_doctor_finding *f,
 		find(f, SL_DOCTOR_WARN, "one way", "%s", why);
 	else if (client->failure == SL_JOIN_FAILURE_RESOLVE)
 		find(f, SL_DOCTOR_FAIL, "no name", "%s", why);
+	else if (client->failure == SL_JOIN_FAILURE_PROXY)
+		find(f, SL_DOCTOR_FAIL, "proxy", "%s", why);
 	else if (client->why == ENETUNREACH || client->why == EHOSTUNREACH)
 		find(f, SL_DOCTOR_FAIL, "no route", "%s", why);
 	else if (client->why == EACCES || client->why == EPERM)
@@ -155,7 +158,8 @@ static void try_link(const struct sl_doctor *d, uint32_t index, struct peer *p, 
 	const struct sl_roster *roster = &d->group.roster;
 	struct sl_join_client client;
 	struct sl_error error = {0};
-	int rc = sl_join_client_open_link(&client, &d->identity, roster, p->address, p->ms, &error);
+	int rc =
+		sl_join_client_open_link(&client, &d->identity, roster, &d->proxy, p->address, p->ms, &error);
 	if (rc == SL_OK && client.session.member != (int)index)
 		find_other_key(f, roster, client.session.pin);
 	else if (rc == SL_OK)
@@ -217,7 +221,7 @@ static bool try_join(const struct sl_doctor *d, uint32_t index, struct peer *p, 
 	struct sl_join_answer answer;
 	struct sl_error error = {0};
 	snprintf(request.group, sizeof request.group, "%s", d->group.name);
-	int rc = sl_join_client_open(&client, &d->identity, p->address, p->ms, &error);
+	int rc = sl_join_client_open(&client, &d->identity, &d->proxy, p->address, p->ms, &error);
 	bool serves = rc == SL_OK;
 	if (rc != SL_OK && client.failure != SL_JOIN_FAILURE_HANDSHAKE)
 		find_unreachable(p, f, &client, &error);
@@ -242,7 +246,7 @@ static void try_dial(const struct sl_doctor *d, uint32_t index, const struct pee
 	const struct sl_roster *roster = &d->group.roster;
 	struct sl_join_client client;
 	struct sl_error error = {0};
-	int rc = sl_join_client_look(&client, &d->identity, roster, p->address, p->ms, &error);
+	int rc = sl_join_client_look(&client, &d->identity, roster, &d->proxy, p->address, p->ms, &error);
 	if (rc != SL_OK && client.failure != SL_JOIN_FAILURE_HANDSHAKE)
 		find_unreachable(p, f, &client, &error);
 	else if (rc != SL_OK || client.session.member != (int)index)
@@ -298,6 +302,8 @@ static void examine(const struct sl_doctor *d, uint32_t index, struct peer *p)
 		if (i == 0 || one.finding.level < p->finding.level)
 			*p = one;
 	}
+	if (!p->has_link && sl_proxy_serves(&d->proxy, p->address))
+		strcpy(p->path, "proxy");
 }
 
 static void *work(void *argument)
@@ -335,6 +341,9 @@ static void note_links(struct asked *a, const struct sl_doctor *d)
 		if (at < 0)
 			continue;
 		const char *link = json_string_value(json_object_get(one, "link"));
+		const char *path = json_string_value(json_object_get(one, "path"));
+		if (path != NULL && strcmp(path, "direct") != 0)
+			snprintf(a->peers[at].path, sizeof a->peers[at].path, "%s", path);
 		a->peers[at].has_link = link != NULL && strcmp(link, "up") == 0;
 		a->peers[at].other_run = json_is_true(json_object_get(one, "other_run"));
 	}
@@ -354,9 +363,9 @@ static json_t *peer_json(const struct sl_member *m, const struct peer *p)
 		[SL_DOCTOR_OK] = "ok", [SL_DOCTOR_WARN] = "warn", [SL_DOCTOR_FAIL] = "FAIL"};
 	char about[96];
 	snprintf(about, sizeof about, "peer %.60s (%" PRIu32 ")", m->name, m->id);
-	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:o}", "result", results[p->finding.level], "about",
-			 about, "code", p->done ? p->finding.code : "late", "text", p->finding.detail,
-			 "address", p->done ? p->address : m->address, "ahead_s",
+	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:o}", "result", results[p->finding.level], "about",
+			 about, "code", p->done ? p->finding.code : "late", "text", p->finding.detail, "path",
+			 p->path, "address", p->done ? p->address : m->address, "ahead_s",
 			 p->has_clock ? json_integer(p->ahead_s) : json_null());
 }
 

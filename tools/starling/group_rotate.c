@@ -188,6 +188,9 @@ static int rotate(struct rotate *r, struct sl_error *error)
 				"admin, give --timeout SECONDS");
 	if (rc == SL_OK)
 		rc = open_keys(r, error);
+	if (rc == SL_OK)
+		rc = sl_proxy_set(&r->ask.proxy, r->own.settings.proxy,
+				  r->own.settings.proxy_credentials_file, error);
 	if (rc != SL_OK)
 		return rc;
 	if (sl_group_folder_is_admin(&r->own))

@@ -98,6 +98,9 @@ static int update(struct update *u, struct sl_error *error)
 		rc = sl_identity_load_pinned(u->own.settings.identity, u->own.member->pin, &u->identity,
 					     error);
 	if (rc == SL_OK)
+		rc = sl_proxy_set(&u->ask.proxy, u->own.settings.proxy,
+				  u->own.settings.proxy_credentials_file, error);
+	if (rc == SL_OK)
 		rc = sl_group_load(u->own.settings.roster, &u->ask.roster, error);
 	u->ask.has_roster = rc == SL_OK;
 	u->ask.group = u->own.group.name;

@@ -16,12 +16,12 @@
 #include "tools/lib/help_texts.h"
 
 #define PORT "7400"
-#define LISTEN "listen=" /* this setting of the machine */
-#define QUIET_S 1u	 /* in which an invitation with --auto-admit may be enough */
+#define QUIET_S 1u /* in which an invitation with --auto-admit may be enough */
 
 struct join {
-	struct sl_group_sets sets; /* first */
-	const char *text;	   /* the invitation */
+	struct sl_group_sets sets;   /* first */
+	struct sl_settings settings; /* by `sets` */
+	const char *text;	     /* the invitation */
 	char name[SL_NAME_BYTES], address[SL_ADDRESS_BYTES];
 	const char *given_folder;
 	uint64_t timeout_s; /* 0: none */
@@ -131,15 +131,20 @@ static int check_folder(const struct join *j, struct sl_error *error)
 		path, path, j->folder);
 }
 
+/* Read the settings of this machine that matter here: where it listens, and its proxy. */
+static int take_sets(struct join *j, struct sl_error *error)
+{
+	struct sl_settings *s = &j->settings;
+	int rc = sl_settings_assign(j->sets.items, j->sets.count, s, error);
+	return rc == SL_OK ? sl_proxy_set(&j->ask.proxy, s->proxy, s->proxy_credentials_file, error) : rc;
+}
+
 /* Refuse a port that another program of this machine has, at the addresses of this learner. */
 static int check_port(const struct join *j, struct sl_error *error)
 {
 	char address[SL_ADDRESS_BYTES];
-	const char *given = "";
-	for (size_t i = 0; i < j->sets.count; i++)
-		if (strncmp(j->sets.items[i], LISTEN, strlen(LISTEN)) == 0)
-			given = j->sets.items[i] + strlen(LISTEN);
-	sl_listen_choose(given, j->address[0] != '\0' ? j->address : "0.0.0.0:" PORT, false, address);
+	sl_listen_choose(j->settings.listen, j->address[0] != '\0' ? j->address : "0.0.0.0:" PORT, false,
+			 address);
 	return !sl_listen_in_use(address)
 		       ? SL_OK
 		       : sl_err_set(error, SL_ERR_BUSY,
@@ -252,6 +257,8 @@ static int join(struct join *j, struct sl_error *error)
 		rc = check_folder(j, error);
 	if (rc == SL_OK)
 		rc = set_name(j, error);
+	if (rc == SL_OK)
+		rc = take_sets(j, error);
 	if (rc == SL_OK)
 		rc = check_port(j, error);
 	if (rc == SL_OK)

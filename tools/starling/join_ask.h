@@ -13,6 +13,7 @@ struct sl_join_ask {
 		*addresses[SL_INVITATION_ADDRESSES_MAX]; /* tried in this order; each text may list several */
 	uint32_t address_count;
 	const struct sl_identity *identity;
+	struct sl_proxy proxy; /* of this machine */
 	/* Complete the request, for this connection. */
 	void (*prove)(void *context, const struct sl_join_client *client, struct sl_join_request *request);
 	void *context;

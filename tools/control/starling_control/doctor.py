@@ -68,6 +68,7 @@ PEERS = {
     "one way": ("one direction only: it has dialled this machine, and cannot be dialled ({})",
                 f"the link works; if this machine is to dial, too, let it through the firewall there, or {CORRECT}"),
     "no name": ("its name does not resolve ({})", f"{CORRECT}, or DNS or /etc/hosts here"),
+    "proxy": ("{}", "see the setting proxy, and ask the operator of the proxy"),
     "no route": ("no route ({})", "look at the route and the VPN (ip route get HOST); a firewall may say so, too: let the port through those of both machines"),
     "forbidden": ("this machine forbids the connection ({})", "let the port through the firewall of this machine"),
     "refused": ("connection refused: no program listens there", f"start its learner, or {CORRECT}"),
@@ -156,6 +157,7 @@ class Doctor:
 
     def machine(self) -> None:
         self.secrets()
+        self.proxy()
         self.clock()
         if self.facts["mdns"] and not os.path.exists(AVAHI_PID):  # it has the file while it runs
             self.add(WARN, "discovery", f"discover: mdns needs avahi-daemon, and there is no {AVAHI_PID}", "apt install avahi-daemon, or start it")
@@ -175,6 +177,13 @@ class Doctor:
                 continue
             if mode & 0o077:
                 self.add(FAIL, about, f"others can read {path} (mode {mode:04o})", f"run chmod 600 {path}")
+
+    def proxy(self) -> None:
+        """Say which way the connections of this machine go."""
+        if self.facts["proxy_error"]:
+            self.add(FAIL, "proxy", self.facts["proxy_error"], "correct it; see starlingd.yaml(5)")
+        elif self.facts["proxy"]:
+            self.add(OK, "proxy", f"connections to other machines go through {self.facts['proxy']}")
 
     def clock(self) -> None:
         now, before, remedy = time.time(), "", SET_CLOCK
@@ -296,6 +305,8 @@ class Doctor:
         for peer in peers:
             (said, remedy), result, s = PEERS[peer["code"]], peer["result"], peer["ahead_s"]
             said = f"{peer['address']}: {said.format(peer['text'])}"
+            if result != FAIL and peer["path"]:
+                said += f", through the {peer['path']}"
             if peer["code"] == "late":
                 result = FAIL
             elif result == OK and s is not None and abs(s) > CLOCK_S and not bad_clock:

@@ -1,0 +1,161 @@
+"""Sites that may only connect out: outbound.py STARLING STARLINGD UNIT SOURCE
+
+Each site is a bridge of its own, whose only way out is a proxy (stand-in/proxy.py). The group is made with the commands of deploy/README.md; the
+hosts, the daemons and the computed means are those of hosts.py. Skipped where name spaces are refused.
+"""
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import hosts
+import lab
+from blocks import blocks
+from hosts import Group, invitation
+from lab import ip, run
+from patience import PATIENCE, expect
+
+SOURCE = Path(sys.argv[4]).resolve()
+OPEN = 1, 2          # hosts with a port that others reach
+SITES = {3: 1, 4: 2}  # of the others
+NAMES = {f'hub-{number}.example.org': f'10.77.0.{number}' for number in OPEN}  # that the proxies alone know
+LOGIN = 'PROXY_USER=me', 'PROXY_PASSWORD=se:cret'
+
+
+class Host(hosts.Host):
+	"""A host at bridge0, or at the bridge of a site, with no route elsewhere."""
+
+	def connect(self, bridge):
+		site = SITES.get(self.number)
+		if site:
+			self.address = f'10.78.{site}.{self.number}'
+		super().connect(f'site{site}' if site else bridge)
+
+
+class Proxy(lab.Host):
+	"""The proxy of a site, with a leg there and one at bridge0."""
+
+	def __init__(self, folder, site, login):
+		super().__init__(100 + site)
+		self.site, self.log = site, folder / f'proxy-{site}.log'
+		self.hold('true')
+		self.connect('bridge0')
+		self.set_up()
+		device = f'inner{site}'
+		ip('link', 'add', 'dev', device, 'type', 'veth', 'peer', 'name', 'eth1', 'netns', str(self.holder.pid))
+		ip('link', 'set', 'dev', device, 'master', f'site{site}', 'up')
+		run(*self.inside('ip', 'address', 'add', f'10.78.{site}.1/24', 'dev', 'eth1'))
+		run(*self.inside('ip', 'link', 'set', 'dev', 'eth1', 'up'))
+		self.login, self.process = login, None
+		self.start()
+
+	def start(self):
+		command = sys.executable, str(SOURCE / 'test/stand-in/proxy.py'), f'10.78.{self.site}.1', '3128', self.login
+		before = self.log.read_text().count('ready') if self.log.exists() else 0
+		with self.log.open('a') as log:
+			self.process = subprocess.Popen(self.inside(*command, *(f'{name}={address}' for name, address in NAMES.items())),
+				stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+		expect(f'the proxy of site {self.site} is ready', lambda: self.log.read_text().count('ready') > before)
+
+	def stop(self):
+		self.process.kill()
+		self.process.wait(PATIENCE)
+
+
+def replay(host, number, line, proxy):
+	"""Run the commands of the page on a host of a site; there is no user starling here."""
+	(_, commands), = blocks(SOURCE / 'deploy/README.md', 'Sites that may only connect out')
+	commands = commands.replace('-o starling ', '').replace('/etc/starling-proxy', '/var/lib/starling/proxy-login') \
+		.replace('http://proxy.clinic.example.org:3128', proxy).replace('--name bo', f'--name {host.name}')
+	commands = commands.replace('starling join', f'starling join {shlex.join(hosts.OWN)}')
+	command = 'env', *LOGIN, f'INVITATION={line}', f'PATH={hosts.STARLING.parent}:/usr/bin:/bin', 'sh', '-euc', commands
+	host.commands += 1
+	output = host.folder / f'output-{host.commands}'
+	with output.open('w') as file:
+		return subprocess.Popen(host.inside(*command), stdin=subprocess.DEVNULL, stdout=file, stderr=file), output
+
+
+def make(group, folder, proxies):
+	group.hosts = [Host(folder, number) for number in (*OPEN, *SITES)]
+	first, second, third, fourth = group.hosts
+	said = first.done(first.starling('group', 'create', 'ward', '--learner', first.name, '--address', 'hub-1.example.org:7400', '--members', '4',
+		'--auto-admit', '3', *hosts.OWN, *(word for setting in hosts.SETTINGS for word in ('--set', setting))))
+	line = invitation(said)
+	for host, address in (first, NAMES['hub-1.example.org']), (second, NAMES['hub-2.example.org']):
+		names = ''.join(f'{a} {name}\n' for name, a in NAMES.items())
+		(host.folder / 'hosts').write_text(names)
+		run(*host.inside('mount', '--bind', host.folder / 'hosts', '/etc/hosts'))
+	first.start()
+	joining = second.starling('join', line, '--name', second.name, '--address', 'hub-2.example.org:7400', *hosts.OWN)
+	second.done(joining)
+	for host, proxy in (third, 'http://10.78.1.1:3128'), (fourth, 'socks5://10.78.2.1:3128'):
+		host.done(replay(host, host.number, line, proxy))
+	for host in second, third, fourth:
+		host.start()
+	group.expect_rounds('four hosts, two behind proxies', group.hosts, 2)
+	assert 'CONNECT hub-1.example.org:7400 open' in proxies[0].log.read_text()
+	assert 'SOCKS5 hub-1.example.org:7400 open' in proxies[1].log.read_text()
+
+
+def doctor(host):
+	return run(*host.inside('sh', '-c', f'{hosts.STARLING} doctor; true'))
+
+
+def proxy_ends(group, proxies):
+	"""A proxy dies: its host says so, and the others go on. It comes back."""
+	third = group.hosts[2]
+	proxies[0].stop()
+	group.expect_rounds('a proxy has died, the others', [h for h in group.hosts if h is not third], 2)
+	said = doctor(third)
+	assert 'the proxy itself cannot be reached' in said, said
+	proxies[0].start()
+	group.expect_rounds('the proxy is back, all', group.hosts, 2)
+	assert 'the proxy itself cannot be reached' in third.log.read_text()
+	said = doctor(third)
+	assert 'connections to other machines go through http://10.78.1.1:3128' in said, said
+
+
+def wrong_login(group):
+	third = group.hosts[2]
+	login = third.folder / 'proxy-login'
+	right = login.read_text()
+	login.write_text('me:wrong\n')
+	said = doctor(third)
+	assert 'the proxy refuses the user and password in proxy_credentials_file' in said, said
+	login.write_text(right)
+
+
+def inside():
+	ip('link', 'set', 'dev', 'lo', 'up')
+	for bridge in ('bridge0', 'site1', 'site2'):
+		lab.add_bridge(bridge)
+	with tempfile.TemporaryDirectory(prefix='starling-test-') as name:
+		group, folder = Group(), Path(name)
+		proxies = [Proxy(folder, site, 'me:se:cret') for site in (1, 2)]
+		try:
+			make(group, folder, proxies)
+			proxy_ends(group, proxies)
+			wrong_login(group)
+			for host in group.hosts:
+				assert '"event":"fatal"' not in host.log.read_text(), host.name
+				assert host.daemon.poll() is None, f'{host.name} has ended'
+		except BaseException:
+			hosts.tell(group.hosts)
+			for proxy in proxies:
+				print(proxy.log.read_text()[-2000:])
+			raise
+		finally:
+			for host in group.hosts:
+				for process in filter(None, (host.daemon, host.holder)):
+					process.kill()
+					process.wait()
+			for proxy in proxies:
+				proxy.stop()
+				proxy.holder.kill()
+				proxy.holder.wait()
+	print('outbound: passed')
+
+
+if __name__ == '__main__':
+	sys.exit(hosts.main(inside))
