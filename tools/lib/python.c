@@ -58,12 +58,6 @@ FILE *sl_python_input(void)
 	return fd >= 0 ? fdopen(fd, "w") : NULL;
 }
 
-bool sl_python_reads(FILE *input)
-{
-	return input != NULL && fflush(input) == 0 && !ferror(input) &&
-	       lseek(fileno(input), 0, SEEK_SET) == 0 && dup2(fileno(input), STDIN_FILENO) == STDIN_FILENO;
-}
-
 int sl_python_run(const char *module, int argc, char **argv)
 {
 	char **command = sl_python_command(module, argc, argv);
@@ -75,13 +69,19 @@ int sl_python_run(const char *module, int argc, char **argv)
 	return SL_EXIT_FAILED;
 }
 
-int sl_python_run_on(const char *module, int argc, const char **argv, json_t *document)
+int sl_python_run_on(const char *module, int argc, const char **argv, FILE *input)
 {
-	FILE *input = sl_python_input();
-	bool given = input != NULL && json_dumpf(document, input, 0) == 0 && sl_python_reads(input);
-	json_decref(document);
-	if (given)
+	if (input != NULL && fflush(input) == 0 && !ferror(input) && lseek(fileno(input), 0, SEEK_SET) == 0 &&
+	    dup2(fileno(input), STDIN_FILENO) == STDIN_FILENO)
 		return sl_python_run(module, argc, (char **)argv);
 	fprintf(stderr, "%s: no memory for what python3 reads: %s\n", argv[0], strerror(errno));
 	return SL_EXIT_FAILED;
+}
+
+int sl_python_run_json(const char *module, int argc, const char **argv, json_t *document)
+{
+	FILE *input = sl_python_input();
+	bool written = input != NULL && json_dumpf(document, input, 0) == 0;
+	json_decref(document);
+	return sl_python_run_on(module, argc, argv, written ? input : NULL);
 }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <jansson.h>
-#include <stdbool.h>
 #include <stdio.h>
 
 #define SL_PYTHON_NOT_STARTED "python3 cannot be started: %s (Debian: apt-get install python3)"
@@ -10,13 +9,13 @@
 /* Return the command that runs main(arguments) of a module with python3, ended by NULL, to be freed. argv[0]
  * is the name that its errors begin with. */
 char **sl_python_command(const char *module, int argc, char **argv);
-/* Return a file in memory, to be filled with what the module reads on standard input; NULL, and errno, if
- * there is none. */
-FILE *sl_python_input(void);
-/* Make it the standard input. Return false if it is NULL or could not be filled. */
-bool sl_python_reads(FILE *input);
 /* Run main(arguments) of a module with python3; argv[0] is the name of the command. Returns only if python3
  * cannot be started. The module finds this program by STARLING_PROGRAM. */
 int sl_python_run(const char *module, int argc, char **argv);
-/* The same, with `document` on standard input, which it consumes. */
-int sl_python_run_on(const char *module, int argc, const char **argv, json_t *document);
+/* Return a file in memory, to be filled with what a module reads on standard input; NULL, and errno, if there
+ * is none. */
+FILE *sl_python_input(void);
+/* Run a module that reads `input`, which may be NULL; if it could not be filled, say so. */
+int sl_python_run_on(const char *module, int argc, const char **argv, FILE *input);
+/* The same with a document, which it consumes. */
+int sl_python_run_json(const char *module, int argc, const char **argv, json_t *document);

@@ -225,6 +225,6 @@ int sl_dp_plan(int argc, char **argv)
 	int rc = answer_all(&o, plans, count, &error);
 	if (rc != SL_OK)
 		return sl_command_status("starling dp plan", rc, &error);
-	return sl_python_run_on("starling_timeline.dp_plan", 1, (const char **)argv,
-				answer_json(&o, plans, count));
+	return sl_python_run_json("starling_timeline.dp_plan", 1, (const char **)argv,
+				  answer_json(&o, plans, count));
 }

@@ -82,5 +82,5 @@ int sl_cmd_estimate(int argc, char **argv)
 	json_object_set_new(request, "p", json_integer((json_int_t)c.figures.p));
 	json_object_set_new(request, "json", json_boolean(c.json));
 	const char *words[] = {argv[0], c.source.text};
-	return sl_python_run_on("starling_topology.estimate", 2, words, request);
+	return sl_python_run_json("starling_topology.estimate", 2, words, request);
 }

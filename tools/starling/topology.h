@@ -22,8 +22,6 @@ extern const struct sl_option sl_topology_source[];
 	.argument = offsetof(struct sl_topology_request, text), .filter = sl_topology_families
 char *sl_topology_families(int key, const char *text, void *input);
 
-/* What an error says where there is no memory to hand a schedule over. */
-#define SL_TOPOLOGY_NO_MEMORY "no memory for the schedule: %s"
 /* Print an error of the command in one line. Return the exit status. */
 int sl_topology_failed(const char *command, const struct sl_error *error);
 

@@ -60,11 +60,11 @@ int sl_topology_analyze(int argc, char **argv)
 	sl_schedule_close(&schedule);
 	if (steps == NULL)
 		return sl_topology_failed("starling topology", &error);
-	return sl_python_run_on("starling_topology.analyze", 1, (const char **)argv,
-				json_pack("{s:o, s:I, s:I, s:I, s:b, s:b, s:b}", "steps", steps, "tolerance",
-					  (json_int_t)o.common.tolerance, "floats",
-					  (json_int_t)figures->floats, "p", (json_int_t)figures->p, "seeded",
-					  o.seeded, "exact",
-					  (figures->analysis.engines & SL_ENGINE_SET(SL_ENGINE_EXACT)) != 0,
-					  "json", o.common.json));
+	return sl_python_run_json("starling_topology.analyze", 1, (const char **)argv,
+				  json_pack("{s:o, s:I, s:I, s:I, s:b, s:b, s:b}", "steps", steps,
+					    "tolerance", (json_int_t)o.common.tolerance, "floats",
+					    (json_int_t)figures->floats, "p", (json_int_t)figures->p,
+					    "seeded", o.seeded, "exact",
+					    (figures->analysis.engines & SL_ENGINE_SET(SL_ENGINE_EXACT)) != 0,
+					    "json", o.common.json));
 }

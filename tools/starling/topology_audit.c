@@ -1,7 +1,4 @@
 /* `starling topology audit`: its command line. The report is Python: starling_topology/audit.py. */
-#include <errno.h>
-#include <string.h>
-
 #include "tools/lib/python.h"
 #include "tools/starling/topology.h"
 #include "tools/lib/help_texts.h"
@@ -44,22 +41,14 @@ static const struct sl_option own[] = {
 static const struct sl_usage usage = {SL_TOPOLOGY_USAGE("NAME[:PARAMETER]|FILE"), .options = own,
 				      .check = check, .doc = SL_HELP_TOPOLOGY_AUDIT};
 
-static int hand_over(const struct sl_schedule *schedule, struct sl_error *error)
-{
-	FILE *input = sl_python_input();
-	if (input != NULL && sl_schedule_write(schedule, input) == SL_OK && sl_python_reads(input))
-		return SL_OK;
-	return sl_err_set(error, SL_ERR_FULL, SL_TOPOLOGY_NO_MEMORY, strerror(errno));
-}
-
-static int report(const char *name, const struct options *o)
+static int report(const char *name, const struct options *o, FILE *schedule)
 {
 	char quorum[16], tolerance[16];
 	const char *words[] = {
 		name, quorum, tolerance, o->unchanged ? "1" : "0", o->common.json ? "1" : "0", o->coalition};
 	snprintf(quorum, sizeof quorum, "%u", o->quorum);
 	snprintf(tolerance, sizeof tolerance, "%u", o->common.tolerance);
-	return sl_python_run("starling_topology.audit", o->coalition != NULL ? 6 : 5, (char **)words);
+	return sl_python_run_on("starling_topology.audit", o->coalition != NULL ? 6 : 5, words, schedule);
 }
 
 int sl_topology_audit(int argc, char **argv)
@@ -68,9 +57,11 @@ int sl_topology_audit(int argc, char **argv)
 	struct sl_schedule schedule;
 	struct sl_error error = {0};
 	sl_option_parse(&usage, argc, argv, &o);
-	int rc = sl_topology_schedule(&o.common.request, &schedule, &error);
-	if (rc == SL_OK)
-		rc = hand_over(&schedule, &error);
+	if (sl_topology_schedule(&o.common.request, &schedule, &error) != SL_OK)
+		return sl_topology_failed("starling topology", &error);
+	FILE *input = sl_python_input();
+	if (input != NULL)
+		sl_schedule_write(&schedule, input);
 	sl_schedule_close(&schedule);
-	return rc == SL_OK ? report(argv[0], &o) : sl_topology_failed("starling topology", &error);
+	return report(argv[0], &o, input);
 }

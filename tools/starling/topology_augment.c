@@ -1,8 +1,5 @@
 /* `starling topology augment`: its command line, and the links that are missing. What it writes is Python:
  * starling_topology/augment.py. */
-#include <errno.h>
-#include <string.h>
-
 #include "tools/lib/python.h"
 #include "tools/starling/topology.h"
 #include "tools/topology/augment.h"
@@ -28,21 +25,21 @@ static void check_output(struct argp_state *state, const void *options)
 static const struct sl_usage usage = {SL_TOPOLOGY_USAGE("NAME[:PARAMETER]|FILE"), .options = own,
 				      .check = check_output, .doc = SL_HELP_TOPOLOGY_AUGMENT};
 
-/* Hand over the schedule, and the schedule of what it lacks. */
-static int hand_over(const struct sl_topology_options *o, struct sl_error *error)
+/* Return the schedule, and the schedule of what it lacks, as a file; NULL after an error. */
+static FILE *both(const struct sl_topology_options *o, struct sl_error *error)
 {
 	struct sl_schedule schedule, added;
-	int rc = sl_topology_schedule(&o->request, &schedule, error);
-	if (rc != SL_OK)
-		return rc;
-	rc = sl_augment_schedule(&schedule, o->tolerance, &added, error);
-	FILE *input = rc == SL_OK ? sl_python_input() : NULL;
-	if (rc == SL_OK && (input == NULL || sl_schedule_write(&schedule, input) != SL_OK ||
-			    sl_schedule_write(&added, input) != SL_OK || !sl_python_reads(input)))
-		rc = sl_err_set(error, SL_ERR_FULL, SL_TOPOLOGY_NO_MEMORY, strerror(errno));
+	FILE *file = NULL;
+	if (sl_topology_schedule(&o->request, &schedule, error) != SL_OK)
+		return NULL;
+	if (sl_augment_schedule(&schedule, o->tolerance, &added, error) == SL_OK &&
+	    (file = sl_python_input()) != NULL) {
+		sl_schedule_write(&schedule, file);
+		sl_schedule_write(&added, file);
+	}
 	sl_schedule_close(&schedule);
 	sl_schedule_close(&added);
-	return rc;
+	return file;
 }
 
 int sl_topology_augment(int argc, char **argv)
@@ -53,7 +50,8 @@ int sl_topology_augment(int argc, char **argv)
 	char tolerance[16];
 	const char *words[] = {argv[0], tolerance, o.json ? "1" : "0", o.output};
 	snprintf(tolerance, sizeof tolerance, "%u", o.tolerance);
-	return hand_over(&o, &error) == SL_OK
-		       ? sl_python_run("starling_topology.augment", o.output != NULL ? 4 : 3, (char **)words)
-		       : sl_topology_failed("starling topology", &error);
+	FILE *input = both(&o, &error);
+	if (error.code != SL_OK)
+		return sl_topology_failed("starling topology", &error);
+	return sl_python_run_on("starling_topology.augment", o.output != NULL ? 4 : 3, words, input);
 }

@@ -1,7 +1,5 @@
 /* Common parts of the verbs of `starling topology`. */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
+#include <stdio.h>
 
 #include "common/field/encoding.h"
 #include "common/graph/generate.h"
