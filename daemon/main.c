@@ -22,8 +22,7 @@ struct arguments {
 	const char *config;
 	const char *overrides[OVERRIDES_MAX];
 	size_t override_count;
-	bool check, print;
-	enum sl_settings_format format; /* of `print` */
+	bool check, print, yaml; /* yaml: as a configuration file */
 	long parent;
 };
 
@@ -51,18 +50,6 @@ static const char documentation[] = "One Starling learner: trains a model on its
 				    "disk cannot be used now, 2 when the configuration, the identity, the "
 				    "roster or the data cannot be used.";
 
-static bool parse_format(const char *text, enum sl_settings_format *format)
-{
-	static const char *const names[] = {
-		[SL_SETTINGS_TEXT] = "text", [SL_SETTINGS_YAML] = "yaml", [SL_SETTINGS_SCDOC] = "scdoc"};
-	for (size_t i = 0; text != NULL && i < sizeof names / sizeof names[0]; i++)
-		if (strcmp(text, names[i]) == 0) {
-			*format = (enum sl_settings_format)i;
-			return true;
-		}
-	return text == NULL;
-}
-
 static error_t parse(int key, char *value, struct argp_state *state)
 {
 	struct arguments *a = state->input;
@@ -80,8 +67,9 @@ static error_t parse(int key, char *value, struct argp_state *state)
 		return 0;
 	case KEY_SETTINGS:
 		a->print = true;
-		if (!parse_format(value, &a->format))
-			argp_error(state, "--settings=%s: FORMAT is text, yaml or scdoc", value);
+		a->yaml = value != NULL && strcmp(value, "yaml") == 0;
+		if (value != NULL && !a->yaml && strcmp(value, "text") != 0)
+			argp_error(state, "--settings=%s: FORMAT is text or yaml", value);
 		return 0;
 	case KEY_PARENT:
 		a->parent = strtol(value, NULL, 10);
@@ -133,7 +121,7 @@ int main(int argc, char **argv)
 	argp_parse(&(struct argp){options, parse, NULL, documentation, NULL, NULL, NULL}, argc, argv, 0, NULL,
 		   &arguments);
 	if (arguments.print) {
-		sl_settings_print(stdout, arguments.format);
+		sl_settings_print(stdout, arguments.yaml);
 		return 0;
 	}
 	follow_parent(arguments.parent);

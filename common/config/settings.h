@@ -124,11 +124,6 @@ int sl_settings_follow(const struct sl_settings *now, const struct sl_settings *
  * number is given by its bits. A name that is no key has whole numbers. */
 const char *sl_settings_value(const char *key, uint64_t value, char text[static SL_VALUE_TEXT_BYTES]);
 
-enum sl_settings_format {
-	SL_SETTINGS_TEXT,  /* for a terminal */
-	SL_SETTINGS_YAML,  /* a configuration file: deploy/starlingd.yaml */
-	SL_SETTINGS_SCDOC, /* the sections of starlingd.yaml(5) that describe the settings */
-};
-
-/* Print every setting with its type, default, unit and description to `out`. */
-void sl_settings_print(FILE *out, enum sl_settings_format format);
+/* Print every setting with its type, default, unit and description to `out`: for a terminal and, by
+ * deploy/man/insert-settings, for starlingd.yaml(5), or as a configuration file, deploy/starlingd.yaml. */
+void sl_settings_print(FILE *out, bool yaml);

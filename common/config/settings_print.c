@@ -1,4 +1,4 @@
-/* Prints the table of settings: for a terminal, as a configuration file, and for the manual. */
+/* Prints the table of settings: for a terminal, and as a configuration file. */
 #include <string.h>
 
 #include "common/config/settings_table.h"
@@ -52,13 +52,6 @@ static void wrap(FILE *out, const char *margin, const char *text)
 	fprintf(out, "%s%s\n", margin, text);
 }
 
-/* Print `text` with a backslash before the characters that scdoc would take for formatting. */
-static void escape(FILE *out, const char *text)
-{
-	for (; *text != '\0'; text++)
-		fprintf(out, "%s%c", strchr("*_\\", *text) ? "\\" : "", *text);
-}
-
 static void describe_default(const struct sl_setting *row, char *out, size_t size)
 {
 	bool optional = row->usual && row->usual[0] == '\0';
@@ -87,46 +80,18 @@ static void print_yaml(FILE *out, const struct sl_setting *row, const char *valu
 	fprintf(out, "%s%s: %s%s%s\n\n", row->sample ? "" : "#", row->key, quote, value, quote);
 }
 
-static void print_scdoc(FILE *out, const struct sl_setting *row, const char *values, const char *sentences)
-{
-	char usual[64];
-	describe_default(row, usual, sizeof usual);
-	fputc('*', out);
-	escape(out, row->key);
-	fputs("*: ", out);
-	escape(out, values);
-	escape(out, usual);
-	fputs("\n\t", out);
-	escape(out, sentences);
-	fputs("\n\n", out);
-}
-
-static void print_title(FILE *out, enum sl_settings_format format, const char *title)
-{
-	static const char *const before
-		[] = {[SL_SETTINGS_TEXT] = "", [SL_SETTINGS_YAML] = "# ---- ", [SL_SETTINGS_SCDOC] = "## "},
-	  *const after[] = {
-		  [SL_SETTINGS_TEXT] = ":", [SL_SETTINGS_YAML] = " ----\n", [SL_SETTINGS_SCDOC] = "\n"};
-	fprintf(out, "%s%s%s\n", before[format], title, after[format]);
-}
-
-static void print_row(FILE *out, enum sl_settings_format format, const struct sl_setting *row)
+static void print_row(FILE *out, bool yaml, const struct sl_setting *row)
 {
 	char values[256], sentences[512];
 	describe(row, values, sizeof values);
 	snprintf(sentences, sizeof sentences, "%s%s", row->sentence,
 		 row->shared ? " It stands in the roster." : "");
-	if (format == SL_SETTINGS_YAML)
-		print_yaml(out, row, values, sentences);
-	else if (format == SL_SETTINGS_SCDOC)
-		print_scdoc(out, row, values, sentences);
-	else
-		print_text(out, row, values, sentences);
+	(yaml ? print_yaml : print_text)(out, row, values, sentences);
 }
 
-void sl_settings_print(FILE *out, enum sl_settings_format format)
+void sl_settings_print(FILE *out, bool yaml)
 {
-	if (format == SL_SETTINGS_YAML)
+	if (yaml)
 		fputs("# Configuration of one learner, as printed by `starlingd --settings=yaml`. What is "
 		      "commented out shows its default.\n"
 		      "# Relative paths are relative to the folder of this file. `starlingd --config FILE "
@@ -137,10 +102,10 @@ void sl_settings_print(FILE *out, enum sl_settings_format format)
 		      out);
 	for (size_t i = 0; i < SL_SETTINGS_ROWS; i++) {
 		const struct sl_setting *row = &sl_settings_table[i];
-		if (row->shared && format == SL_SETTINGS_YAML)
+		if (row->shared && yaml)
 			continue;
 		if (i == 0 || row->group != row[-1].group)
-			print_title(out, format, titles[row->group]);
-		print_row(out, format, row);
+			fprintf(out, yaml ? "# ---- %s ----\n\n" : "%s:\n", titles[row->group]);
+		print_row(out, yaml, row);
 	}
 }

@@ -323,11 +323,11 @@ TEST(forgetful_raises_the_least_quorum)
 	assert_string_equal(error.text, "forgetful: yes needs more learners in the roster than tolerance: 9");
 }
 
-static FILE *print_to(const char *path, enum sl_settings_format format)
+static FILE *print_to(const char *path, bool yaml)
 {
 	FILE *out = fopen(path, "w+e");
 	assert_non_null(out);
-	sl_settings_print(out, format);
+	sl_settings_print(out, yaml);
 	rewind(out);
 	return out;
 }
@@ -339,7 +339,7 @@ TEST_WITH(deployed_example_is_printed, folder_enter, folder_leave)
 	struct sl_settings s;
 	struct sl_error error = {0};
 	const char *deployed = SL_SOURCE_ROOT "/deploy/starlingd.yaml";
-	FILE *in = fopen(deployed, "re"), *out = print_to("printed", SL_SETTINGS_YAML);
+	FILE *in = fopen(deployed, "re"), *out = print_to("printed", true);
 	assert_non_null(in);
 	while (fgets(printed, sizeof printed, out)) {
 		assert_non_null(fgets(line, sizeof line, in));
@@ -357,7 +357,7 @@ TEST_WITH(reference_has_every_key, folder_enter, folder_leave)
 {
 	char line[256];
 	size_t rows = 0;
-	FILE *out = print_to("reference", SL_SETTINGS_TEXT);
+	FILE *out = print_to("reference", false);
 	while (fgets(line, sizeof line, out)) {
 		assert_true(strlen(line) <= 101);
 		if (strncmp(line, "  ", 2) != 0 || line[2] == ' ')
