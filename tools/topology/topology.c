@@ -9,6 +9,8 @@
 #include "common/graph/generate.h"
 #include "common/base/suggest.h"
 
+#define NAME_BYTES 32u
+
 bool sl_topology_is_name(const char *text)
 {
 	size_t length = strcspn(text, ":");
@@ -18,9 +20,10 @@ bool sl_topology_is_name(const char *text)
 	return false;
 }
 
-void sl_topology_nearest(const char *text, char name[static SL_TOPOLOGY_NAME_BYTES])
+/* Write the name of the family nearest to a misspelt one, or "". */
+static void find_nearest(const char *text, char name[static NAME_BYTES])
 {
-	char word[SL_TOPOLOGY_NAME_BYTES], family[SL_TOPOLOGY_NAME_BYTES];
+	char word[NAME_BYTES], family[NAME_BYTES];
 	size_t distance = SIZE_MAX;
 	name[0] = '\0';
 	if (strcspn(text, ":") >= sizeof word)
@@ -33,6 +36,15 @@ void sl_topology_nearest(const char *text, char name[static SL_TOPOLOGY_NAME_BYT
 		if (best != NULL)
 			memcpy(name, family, sizeof family);
 	}
+}
+
+int sl_topology_unknown(const char *text, const char *what, const char *hint, struct sl_error *error)
+{
+	char name[NAME_BYTES];
+	find_nearest(text, name);
+	return name[0] != '\0'
+		       ? sl_err_set(error, SL_ERR_NOTFOUND, "%s: %s; did you mean '%s'?", text, what, name)
+		       : sl_err_set(error, SL_ERR_NOTFOUND, "%s: %s%s", text, what, hint);
 }
 
 static bool redrawn(enum sl_family_kind kind)
@@ -114,19 +126,6 @@ static int from_file(const struct sl_topology_request *request, struct sl_schedu
 	return SL_OK;
 }
 
-static int unknown(const char *text, struct sl_error *error)
-{
-	char name[SL_TOPOLOGY_NAME_BYTES];
-	sl_topology_nearest(text, name);
-	if (name[0] != '\0')
-		return sl_err_set(error, SL_ERR_NOTFOUND,
-				  "%s: neither a file nor a topology; did you mean '%s'?", text, name);
-	return sl_err_set(error, SL_ERR_NOTFOUND,
-			  "%s: neither a file nor a topology (complete, ring, line, star, grid, nearest:K, "
-			  "neighbours:K, regular:D, geometric:R)",
-			  text);
-}
-
 int sl_topology_schedule(const struct sl_topology_request *request, struct sl_schedule *schedule,
 			 struct sl_error *error)
 {
@@ -136,6 +135,9 @@ int sl_topology_schedule(const struct sl_topology_request *request, struct sl_sc
 	if (strcmp(request->text, "-") == 0)
 		return from_file(request, schedule, error);
 	if (access(request->text, F_OK) != 0 && strchr(request->text, '/') == NULL)
-		return unknown(request->text, error);
+		return sl_topology_unknown(request->text, "neither a file nor a topology",
+					   " (complete, ring, line, star, grid, nearest:K, neighbours:K, "
+					   "regular:D, geometric:R)",
+					   error);
 	return from_file(request, schedule, error);
 }

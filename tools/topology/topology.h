@@ -18,9 +18,8 @@ struct sl_topology_request {
 /* Return whether `text` begins with the name of a family; its parameter may still be wrong. */
 bool sl_topology_is_name(const char *text);
 
-/* Write the name of the family nearest to a misspelt one, or "". */
-#define SL_TOPOLOGY_NAME_BYTES 32u
-void sl_topology_nearest(const char *text, char name[static SL_TOPOLOGY_NAME_BYTES]);
+/* Say `what` the text is not, and the family whose name is near; if there is none, the hint. */
+int sl_topology_unknown(const char *text, const char *what, const char *hint, struct sl_error *error);
 
 /* Draw or read the schedule. A family that is the same in every step gets one step unless `steps` asks for
  * more; a file keeps its first `steps`. Errors name the text, or file and line. */
