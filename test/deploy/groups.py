@@ -72,14 +72,14 @@ class Machine:
 		self.running, self.commands, self.before = None, 0, 0
 		self.output = self.folder / 'output'
 
-	def start(self, commands, invitation):
-		"""Begin to run commands of the page on this machine."""
+	def start(self, commands, invitation='', **variables):
+		"""Begin to run commands of the page on this machine, with these variables of the shell."""
 		for address, here in self.addresses.items():
 			commands = commands.replace(address, here)
 		commands = commands.replace('--set rounds=1000', '--set rounds=1000 --set hidden_units=1') # less training
 		self.commands += len([line for line in commands.splitlines() if line and not line.startswith('#')])
 		script = f'mount -t tmpfs tmpfs /var/lib\nmkdir /var/lib/starling\nmount --bind {self.folder} /var/lib/starling\ncd {self.home}\n{commands}'
-		environment = dict(os.environ, PATH=f'{self.bin}:{STARLING.parent}:{os.environ["PATH"]}', INVITATION=invitation, MACHINE=self.name)
+		environment = dict(os.environ, PATH=f'{self.bin}:{STARLING.parent}:{os.environ["PATH"]}', INVITATION=invitation, MACHINE=self.name, **variables)
 		self.before = len(self.said())
 		self.running = subprocess.Popen(['unshare', '-rm', 'sh', '-euc', script], env=environment, stdin=subprocess.DEVNULL,
 			stdout=open(self.output, 'a'), stderr=subprocess.STDOUT)
@@ -137,6 +137,21 @@ def replay(machines, chapter, invitations, part=slice(None), host=None):
 	for machine in machines.values():
 		machine.wait()
 	print(f'{chapter}: {time.monotonic() - begin:.1f} s', flush=True)
+
+
+def make_admins(first, others):
+	"""Several admins, as the page says: the keys, and the proposal, are sent."""
+	(_, key), (_, add), (_, sign) = blocks(SOURCE / 'deploy/README.md', 'Several admins')
+	for one in others:
+		one.start(key)
+		one.wait()
+	keys = [re.findall(r'admin:[0-9a-f]+', one.said())[-1] for one in others]
+	first.start(add, KEY_1=keys[0], KEY_2=keys[1])
+	first.wait()
+	shutil.copy(first.folder / 'ward/proposal.yaml', others[0].home)
+	others[0].start(sign)
+	others[0].wait()
+	assert '2 of 3 admins must sign, not 1 of 1\nSigned; it is in force' in others[0].said(), others[0].said()[-2000:]
 
 
 def expect_rounds(what, machines):
@@ -215,6 +230,8 @@ def main():
 			replay(machines, 'Move a learner', invitations, host='laptop-2')
 			expect('the new address', lambda: f'listening on 127.0.0.1:{ports[-1]};' in (machines['laptop-2'].folder / 'log').read_text())
 			expect_rounds('rounds after the move', named('laptop-1', 'laptop-2', 'laptop-6'))
+			make_admins(machines['laptop-1'], named('laptop-2', 'laptop-6'))
+			expect_rounds('rounds of several admins', named('laptop-1', 'laptop-2', 'laptop-6'))
 			expect_same_models(machines.values())
 			for machine in machines.values():
 				assert '"event":"fatal"' not in (machine.folder / 'log').read_text(), machine.name
