@@ -317,6 +317,10 @@ def look_at_remedies(ports):
 	Doctor('--config', 'config.yaml', status=1).says('FAIL', 'clock', 'before the date of', 'if it is right, touch that file')
 	Path('roster.yaml').touch()
 	Doctor('--config', 'config.yaml', status=1).says('ok', 'clock')
+	for listen, said, result in (('192.0.2.1:7400', "Cannot assign requested address; set 'listen' to an address of this machine, such as 0.0.0.0:PORT", 'FAIL'),
+			('no.such.host.invalid:7400', "; correct the name, or set 'listen'", 'FAIL'), (f'0.0.0.0:{ports[1]}', 'free', 'ok')):
+		configure('listen.yaml', 1, 'roster.yaml', listen=listen)
+		Doctor('--config', 'listen.yaml', status=1).says(result, 'address', said)
 	Path('admin.key').write_text('x')
 	os.chmod('admin.key', 0o640)
 	Doctor('--config', os.path.abspath('config.yaml'), status=1).says('FAIL', 'admin key', 'mode 0640', 'run chmod 600 ')

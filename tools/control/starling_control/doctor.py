@@ -38,8 +38,6 @@ DISK_REMEDIES = {errno.ENOSPC: "free some space", errno.EDQUOT: "free some space
                  errno.ENOENT: "make the folder, or correct 'state'", errno.ENOTDIR: "set 'state' to a folder",
                  errno.EIO: "the disk fails, see 'dmesg': set 'state' to a folder on another one"}
 GIVE_FOLDER = "give the folder to the user of the learner, and run this command as that user"
-
-
 FORGETS = "which forgets all when the machine or container ends: this learner then sits out a round, and pays for it with dp"
 REMOTE = "where a record may be lost with the power of another machine, and a second machine may run this learner"
 ON_DISK, ON_LOCAL_DISK = "put 'state' on a disk, or set 'forgetful'", "put 'state' on a local disk"
@@ -50,10 +48,11 @@ AS_OWNER = "run this command as the user of the learner, or as root"
 JOIN_AGAIN = "move the folder of the group elsewhere, and join with a new invitation"
 RESTORE = "restore its folder from its newest backup, or"
 REMEDIES = {"configuration": "correct it; starlingd.yaml(5) describes each setting",
-            "roster": "copy it again from a learner that runs; see roster(5)", "removed": f"it was removed; to take part again, {JOIN_AGAIN}", "no line": "correct 'id', or have this learner added to the roster",
-            "key": f"{RESTORE} make a new key with 'starling keygen'", "key of group": f"{RESTORE} have this learner removed, {JOIN_AGAIN}",
+            "roster": "copy it again from a learner that runs; see roster(5)",
+            "removed": f"it was removed; to take part again, {JOIN_AGAIN}", "no line": "correct 'id', or have this learner added to the roster",
+            "key": f"{RESTORE} make a new key with 'starling keygen'",
             "other key": "correct 'identity' or 'id', or have the roster line of 'starling keygen --show' put into the roster of all learners",
-            "other key of group": f"{RESTORE} have this learner removed, {JOIN_AGAIN}"}
+            "key of group": f"{RESTORE} have this learner removed, {JOIN_AGAIN}"}
 # What is found at a peer: the text, with a detail, and the remedy.
 PEERS = {
     "answers": ("answers", ""),
@@ -69,7 +68,8 @@ PEERS = {
                 f"the link works; if this machine is to dial, too, let it through the firewall there, or {CORRECT}"),
     "no name": ("its name does not resolve ({})", f"{CORRECT}, or DNS or /etc/hosts here"),
     "proxy": ("{}", "see the setting proxy, and ask the operator of the proxy"),
-    "no route": ("no route ({})", "look at the route and the VPN (ip route get HOST); a firewall may say so, too: let the port through those of both machines"),
+    "no route": ("no route ({})",
+                 "look at the route and the VPN (ip route get HOST); a firewall may say so, too: let the port through those of both machines"),
     "forbidden": ("this machine forbids the connection ({})", "let the port through the firewall of this machine"),
     "refused": ("connection refused: no program listens there", f"start its learner, or {CORRECT}"),
     "no answer": ("no answer within {} s", "is its machine on? let the port through the firewalls of both machines"),
@@ -84,10 +84,11 @@ PEERS = {
                     "have the line of this machine put into its roster, then run 'starling reload' there"),
     "mute": ("it completes the TLS handshake, and then sends nothing", "see its log; is its machine overloaded?"),
     "unfit roster": ("its roster does not fit: {}", "ask the admin which roster is right"),
-    "version of roster": ("answers; it has version {}", "it spreads between two rounds: wait for the next round, or run 'starling group update' at the older one"),
+    "version of roster": ("answers; it has version {}",
+                          "it spreads between two rounds: wait for the next round, or run 'starling group update' at the older one"),
     "other group": ("other group: the learner that answers, with the right key, is not of {}", "end that learner, and start the one of this group"),
     "no member": ("not a member: the key of this machine is not in its roster",
-                  "run 'starling group list' there; if it is right, move the folder of the group elsewhere, and join again with a new invitation"),
+                  f"run 'starling group list' there; if it is right, to join again, {JOIN_AGAIN}"),
     "later": ("it cannot answer now", "see its log"),
     "no sense": ("{}", "see its log"),
 }
@@ -151,7 +152,7 @@ class Doctor:
             self.add(FAIL, "key", machine["error"], remedy)
         elif own["key"] != own["pinned"]:
             self.add(FAIL, "key", f"{facts['identity']} has {own['key']}, the roster {own['pinned']}",
-                     REMEDIES["other key of group" if group else "other key"])
+                     REMEDIES["key of group" if group else "other key"])
         else:
             self.add(OK, "key", f"{own['key']}, mode 0600")
 
