@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "common/wire/join_codec.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
+#include "test/fuzz/fuzz.h"
 
 static void expect_same(const uint8_t *packed, size_t size, const uint8_t *bytes, size_t count)
 {
