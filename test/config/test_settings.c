@@ -5,6 +5,7 @@
 
 #include "common/base/real.h"
 #include "common/config/settings_table.h"
+#include "common/config/yaml.h"
 
 #define HEAD "run: r\nid: 3\nroster: roster.yaml\nidentity: id\nstate: state\n" /* lines 1 to 5 */
 
@@ -256,6 +257,20 @@ TEST_WITH(refuses_files, folder_enter, folder_leave)
 	assert_string_equal(error.text, "none.yaml: No such file or directory");
 	assert_int_equal(sl_settings_load(".", NULL, 0, NULL, NULL, &s, &error), SL_ERR_IO);
 	assert_string_equal(error.text, ".: Is a directory");
+}
+
+TEST_WITH(refuses_files_that_are_too_long, folder_enter, folder_leave)
+{
+	struct sl_settings s;
+	struct sl_error error = {0};
+	int fd = open("config.yaml", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	dprintf(fd, "%s#%*s\n", HEAD, (int)(SL_YAML_BYTES_MAX - sizeof HEAD - 1), "");
+	assert_int_equal(lseek(fd, 0, SEEK_CUR), SL_YAML_BYTES_MAX);
+	assert_int_equal(sl_settings_load("config.yaml", NULL, 0, NULL, NULL, &s, &error), SL_OK);
+	dprintf(fd, "\n");
+	assert_int_equal(sl_settings_load("config.yaml", NULL, 0, NULL, NULL, &s, &error), SL_ERR_FULL);
+	assert_string_equal(error.text, "config.yaml: longer than 1048576 bytes");
+	close(fd);
 }
 
 TEST_WITH(refuses_a_long_socket, folder_enter, folder_leave)

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <sodium.h>
 
@@ -234,6 +235,10 @@ TEST_WITH(damaged_files_are_no_evidence, folder_setup, folder_teardown)
 		assert_non_null(strstr(error.text, damages[i][1]));
 		sl_evidence_close(&e);
 	}
+	assert_int_equal(truncate(path, 1 << 20), 0);
+	assert_int_equal(sl_evidence_read(path, &e, &error), SL_ERR_FORMAT);
+	assert_non_null(strstr(error.text, "it is larger than"));
+	sl_evidence_close(&e);
 	snprintf(path, sizeof path, "%s/nowhere/e.json", (const char *)*state);
 	assert_int_equal(sl_evidence_read(path, &e, &error), SL_ERR_IO);
 	sl_evidence_close(&e);
