@@ -101,9 +101,11 @@ static uint32_t step_block(const struct sl_blocks *blocks, const struct sl_block
 {
 	const struct sl_view *view = blocks->view;
 	size_t at = block->first - (size_t)blocks->job->chunk * view->state_elements;
-	for (uint32_t r = 0; r < view->degree; r++)
+	for (uint32_t r = 0; r < view->degree; r++) {
+		const uint8_t *state = blocks->workspace->states[r]; /* NULL: not needed */
 		blocks->workspace->rooms[block->worker].states[r] =
-			blocks->workspace->states[r] + sl_packed_bytes(at, sl_view_mixing_bits(view));
+			state == NULL ? NULL : state + sl_packed_bytes(at, sl_view_mixing_bits(view));
+	}
 	engines[view->engine]->step(blocks->workspace, view, block, blocks->job->iteration);
 	return 0;
 }
