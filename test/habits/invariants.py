@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Fail on a line of common/INVARIANTS.md that names a function, a mutant or a test that does not exist.
+"""Fail on a line of common/INVARIANTS.md that names a function, a mutant or a test that does not exist, or on a table of SECURITY.md
+that names such a test.
 
 Each mutant of a line must be killed, by its own list of tests, by a test of the line."""
 import re
@@ -35,6 +36,13 @@ def is_named(test, names):
 	return any(n in (name, test, f'{room}_{name}', f'cluster_{name}') for n in names)
 
 
+def security():
+	"""Return what is wrong in the last columns of SECURITY.md, which name tests."""
+	lines = enumerate((ROOT / 'SECURITY.md').read_text().splitlines(), 1)
+	return [f'SECURITY.md:{number}: no test {name}' for number, line in lines if line.startswith('| ')
+	        for name in re.findall(r'\b[a-z]+/\w+', line.strip('|').rpartition('|')[2]) if not exists(name)]
+
+
 def main():
 	"""Check every line of every table."""
 	known, killers, wrong, count = functions(), mutants(), [], 0
@@ -53,7 +61,8 @@ def main():
 		wrong += [f'{number}: no test of the line kills {name}' for name in broken
 		          if name in killers and not any(is_named(test, killers[name]) for test in tests)]
 		wrong += [] if named and '§' in cells[1] else [f'{number}: no rule or no function']
-	print('\n'.join(f'common/INVARIANTS.md:{w}' for w in wrong), file=sys.stderr)
+	wrong = [f'common/INVARIANTS.md:{w}' for w in wrong] + security()
+	print('\n'.join(wrong), file=sys.stderr)
 	print(f'{count} invariants, {len(wrong)} wrong')
 	return 1 if wrong or not count else 0
 
