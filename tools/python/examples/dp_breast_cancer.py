@@ -10,6 +10,10 @@ file breast_cancer.csv, with --data FILE. A fifth is held out,
 the clinics have the rest in order of the first column. In each round, a clinic adds up the gradients of its patients, each clipped to
 the norm C, and all take a step along the sum: dp_clip is the learning rate, 4, times C, divided by 45.5, the patients of a clinic on average.
 
+Accuracy over 40 random splits, 20 times each, computed in one process with noise of the same size: 97.4 % by one party, 97.3 % here (0.06 points less,
+standard error 0.04), 96.3 % if each clinic adds all of the noise (1.1 points less, 0.1; at the best learning rate for that, 0.7). Without noise it
+is 97.5 %, so nothing can be much better. With the held-out fifth of this file, 22 launches reached 96.1 % on average (0.1), and the computation 96.3 %.
+
 Columns are scaled by constants that were known before: means of the data would tell something of a patient.
 """
 import argparse
