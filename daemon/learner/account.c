@@ -7,15 +7,12 @@
 #include "common/base/bytes.h"
 #include "daemon/learner/daemon.h"
 
-#define MICRO 1e6
-
 /* Return the epsilon that is spent, in millionths and rounded upwards; all bits set: there is no bound. */
 static uint64_t spent(const struct sl_daemon *daemon, const struct sl_ledger *ledger)
 {
-	double epsilon =
-		ledger->charges == 0
-			? 0
-			: sl_dp_spent_epsilon(&ledger->spent, daemon->settings->dp_delta, true) * MICRO;
+	if (ledger->charges == 0)
+		return 0;
+	double epsilon = 1e6 * sl_dp_spent_epsilon(&ledger->spent, daemon->settings->dp_delta, true);
 	return epsilon < 0x1p53 ? (uint64_t)ceil(epsilon) : UINT64_MAX;
 }
 

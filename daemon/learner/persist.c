@@ -30,12 +30,12 @@ struct record {
 	struct sl_certificate certificate;
 	struct sl_round_head round; /* of it */
 	uint32_t *members;
-	uint8_t program[SL_HASH_BYTES]; /* COMMIT: hash of the training program; zeros: not known */
-	struct sl_result opened;	/* COMMIT: the result file, opened */
-	bool noisy;			/* PREPARED: of a view with noise, .. */
-	struct sl_dp_round charge;	/* .. which costs this, unless zeros were sent */
-	struct sl_ledger ledger;	/* as it is then */
-	bool settled;			/* COMMIT: the round was of the present roster, or one before it */
+	uint8_t program[SL_HASH_BYTES];
+	struct sl_result opened;   /* COMMIT: the result file, opened */
+	bool noisy;		   /* PREPARED: of a view with noise, .. */
+	struct sl_dp_round charge; /* .. which costs this, unless zeros were sent */
+	struct sl_ledger ledger;   /* as it is then */
+	bool settled;		   /* COMMIT: the round was of the present roster, or one before it */
 	int code;
 	struct sl_error error;
 };

@@ -26,49 +26,33 @@
 
 /* ---- the chain ---- */
 
-static void begin(crypto_generichash_state *hash, const char *domain, const struct sl_store *store)
-{
-	uint8_t run[SL_RUN_BYTES];
-	sl_canonical_run(store->run, run);
-	crypto_generichash_init(hash, NULL, 0, SL_HASH_BYTES);
-	crypto_generichash_update(hash, (const uint8_t *)domain, strlen(domain) + 1);
-	crypto_generichash_update(hash, run, sizeof run);
-}
-
 /* Write the link of record `number` with `entry` to `link`: of the link before it and the hash of the entry,
  * so that later records are shown to follow without being shown. */
 static void link_of(const struct sl_store *store, uint64_t number, const struct sl_account_entry *entry,
 		    uint8_t link[static SL_HASH_BYTES])
 {
-	crypto_generichash_state hash;
-	uint8_t hashed[SL_HASH_BYTES];
-	begin(&hash, "starling account entry 1", store);
-	crypto_generichash_update(&hash, entry->bytes, entry->size);
-	crypto_generichash_final(&hash, hashed, sizeof hashed);
-	begin(&hash, "starling account link 1", store);
-	number = htole64(number);
-	crypto_generichash_update(&hash, (const uint8_t *)&number, sizeof number);
-	crypto_generichash_update(&hash, store->account.link, SL_HASH_BYTES);
-	crypto_generichash_update(&hash, hashed, sizeof hashed);
-	crypto_generichash_final(&hash, link, SL_HASH_BYTES);
-}
-
-static void pack(const struct sl_store *store, const struct sl_account_entry *entry,
-		 struct sl_account_record *record)
-{
-	struct sl_writer writer = {.bytes = record->bytes, .size = record->size};
-	uint8_t signature[SL_SIG_BYTES];
-	link_of(store, record->number, entry, record->link);
-	crypto_sign_detached(signature, NULL, record->link, SL_HASH_BYTES, entry->sign_key);
-	sl_bytes_put(&writer, MAGIC, 4);
-	sl_bytes_put_u32(&writer, (uint32_t)record->size);
-	sl_bytes_put_u64(&writer, record->number);
+	static const char domain[] = "starling account 1";
+	uint8_t run[SL_RUN_BYTES], hash[SL_HASH_BYTES],
+		bytes[sizeof domain + sizeof run + 8 + 2 * sizeof hash];
+	struct sl_writer writer = {.bytes = bytes, .size = sizeof bytes};
+	sl_canonical_run(store->run, run);
+	crypto_generichash(hash, sizeof hash, entry->bytes, entry->size, NULL, 0);
+	sl_bytes_put(&writer, domain, sizeof domain);
+	sl_bytes_put(&writer, run, sizeof run);
+	sl_bytes_put_u64(&writer, number);
 	sl_bytes_put(&writer, store->account.link, SL_HASH_BYTES);
-	sl_bytes_put(&writer, entry->bytes, entry->size);
-	sl_bytes_put(&writer, signature, sizeof signature);
+	sl_bytes_put(&writer, hash, sizeof hash);
+	crypto_generichash(link, SL_HASH_BYTES, bytes, sizeof bytes, NULL, 0);
 }
 
 /* ---- the file ---- */
+
+static int fail(struct sl_store *store)
+{
+	char path[SL_FOLDER_PATH_BYTES];
+	sl_folder_path(store->folder, FILE_NAME, path);
+	return sl_disk_error(&store->database.error, path, errno);
+}
 
 static int open_file(struct sl_store *store)
 {
@@ -80,33 +64,11 @@ static int open_file(struct sl_store *store)
 	sl_folder_path(store->folder, FILE_NAME, path);
 	account->file = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (account->file < 0 || fstat(account->file, &status) < 0)
-		return sl_disk_error(&store->database.error, path, errno);
+		return fail(store);
 	if (account->number == 0) /* records that the database does not know are kept */
 		account->end = (uint64_t)status.st_size;
 	if (status.st_size == 0) /* it may be new */
 		sl_folder_sync(store->folder, FILE_NAME);
-	return SL_OK;
-}
-
-static int fail(struct sl_store *store)
-{
-	char path[SL_FOLDER_PATH_BYTES];
-	sl_folder_path(store->folder, FILE_NAME, path);
-	return sl_disk_error(&store->database.error, path, errno);
-}
-
-int sl_store_account_append(struct sl_store *store, const struct sl_account_record *record)
-{
-	struct sl_account *account = &store->account;
-	if (record->size == 0)
-		return SL_OK;
-	sl_failpoint_reach(SL_FAILPOINT_BEFORE_ACCOUNT);
-	errno = ENOSPC; /* of a write that is cut short */
-	if (pwrite(account->file, record->bytes, record->size, (off_t)record->start) != (ssize_t)record->size)
-		return fail(store);
-	account->number = record->number;
-	account->end = record->start + record->size;
-	memcpy(account->link, record->link, SL_HASH_BYTES);
 	return SL_OK;
 }
 
@@ -122,14 +84,37 @@ int sl_store_account_sync(struct sl_store *store)
 
 /* ---- the rows ---- */
 
-static int write_row(struct sl_store *store, const struct sl_account_record *record)
+static int write_row(struct sl_store *store, const struct sl_account_entry *entry, struct sl_writer *writer)
 {
+	uint8_t link[SL_HASH_BYTES], signature[SL_SIG_BYTES];
+	struct sl_account *account = &store->account;
+	link_of(store, account->number + 1, entry, link);
+	crypto_sign_detached(signature, NULL, link, sizeof link, entry->sign_key);
+	sl_bytes_put(writer, MAGIC, 4);
+	sl_bytes_put_u32(writer, (uint32_t)writer->size);
+	sl_bytes_put_u64(writer, account->number + 1);
+	sl_bytes_put(writer, account->link, SL_HASH_BYTES);
+	sl_bytes_put(writer, entry->bytes, entry->size);
+	sl_bytes_put(writer, signature, sizeof signature);
 	struct sl_row row = sl_row_begin(&store->database, SL_STATEMENT_PUT_ACCOUNT, "account");
-	sl_row_put_number(&row, record->number);
-	sl_row_put_number(&row, record->start);
-	sl_row_put_bytes(&row, record->link, SL_HASH_BYTES);
-	sl_row_put_bytes(&row, record->bytes, record->size);
-	int rc = sl_row_write(&row);
+	sl_row_put_number(&row, account->number + 1);
+	sl_row_put_number(&row, account->end);
+	sl_row_put_bytes(&row, link, sizeof link);
+	sl_row_put_bytes(&row, writer->bytes, writer->size);
+	return sl_row_write(&row);
+}
+
+int sl_store_account_put(struct sl_store *store, const struct sl_account_entry *entry)
+{
+	int rc = open_file(store);
+	if (rc != SL_OK)
+		return rc;
+	struct sl_writer writer = {.size = HEAD_BYTES + entry->size + SL_SIG_BYTES};
+	writer.bytes = malloc(writer.size);
+	if (writer.bytes == NULL)
+		return sl_database_no_memory(&store->database);
+	rc = write_row(store, entry, &writer);
+	free(writer.bytes);
 	if (rc != SL_OK)
 		return rc;
 	sl_database_bind(&store->database, SL_STATEMENT_FORGET_ACCOUNT, 1,
@@ -137,51 +122,38 @@ static int write_row(struct sl_store *store, const struct sl_account_record *rec
 	return sl_database_run(&store->database, SL_STATEMENT_FORGET_ACCOUNT);
 }
 
-int sl_store_account_put(struct sl_store *store, const struct sl_account_entry *entry,
-			 struct sl_account_record *record)
-{
-	*record = (struct sl_account_record){0};
-	int rc = entry == NULL ? SL_OK : open_file(store);
-	if (entry == NULL || rc != SL_OK)
-		return rc;
-	record->number = store->account.number + 1;
-	record->start = store->account.end;
-	record->size = HEAD_BYTES + entry->size + SL_SIG_BYTES;
-	record->bytes = malloc(record->size);
-	if (record->bytes == NULL)
-		return sl_database_no_memory(&store->database);
-	pack(store, entry, record);
-	return write_row(store, record);
-}
-
 /* Write the record of a row into its place. */
-static int put_back(struct sl_database *database, enum sl_statement which, void *context)
+static int put_into_place(struct sl_database *database, enum sl_statement which, void *context)
 {
 	struct sl_store *store = context;
-	struct sl_account_record record = {0};
+	struct sl_account *account = &store->account;
+	size_t size;
 	struct sl_row row = sl_row_begin(database, which, "account");
-	record.number = sl_row_number(&row, INT64_MAX);
-	record.start = sl_row_number(&row, INT64_MAX);
-	sl_row_bytes(&row, record.link, SL_HASH_BYTES);
-	const void *bytes = sl_row_blob(&row, SL_ACCOUNT_RECORD_BYTES_MAX, &record.size);
+	account->number = sl_row_number(&row, INT64_MAX);
+	uint64_t start = sl_row_number(&row, INT64_MAX);
+	sl_row_bytes(&row, account->link, SL_HASH_BYTES);
+	const void *bytes = sl_row_blob(&row, SL_ACCOUNT_RECORD_BYTES_MAX, &size);
 	int rc = sl_row_end(&row);
-	record.bytes = (uint8_t *)bytes;
-	store->account.number = rc == SL_OK ? record.number : 0;
+	account->end = start + size;
 	if (rc == SL_OK)
 		rc = open_file(store);
-	return rc == SL_OK ? sl_store_account_append(store, &record) : rc;
+	if (rc != SL_OK)
+		return rc;
+	sl_failpoint_reach(SL_FAILPOINT_BEFORE_ACCOUNT);
+	errno = ENOSPC; /* of a write that is cut short */
+	return pwrite(account->file, bytes, size, (off_t)start) == (ssize_t)size ? SL_OK : fail(store);
+}
+
+int sl_store_account_write(struct sl_store *store)
+{
+	sl_database_bind(&store->database, SL_STATEMENT_ACCOUNT, 1, (int64_t)store->account.number);
+	int rc = sl_database_each(&store->database, SL_STATEMENT_ACCOUNT, put_into_place, store);
+	return rc == SL_ERR_NOTFOUND ? SL_OK : rc;
 }
 
 int sl_store_account_open(struct sl_store *store)
 {
-	int rc = sl_database_each(&store->database, SL_STATEMENT_ACCOUNT, put_back, store);
-	if (rc == SL_OK && ftruncate(store->account.file, (off_t)store->account.end) < 0)
-		return fail(store);
-	return rc == SL_ERR_NOTFOUND ? SL_OK : rc;
-}
-
-void sl_store_account_close(struct sl_store *store)
-{
-	if (store->account.file >= 0)
-		close(store->account.file);
+	int rc = sl_store_account_write(store);
+	bool cut = rc == SL_OK && store->account.file >= 0;
+	return cut && ftruncate(store->account.file, (off_t)store->account.end) < 0 ? fail(store) : rc;
 }

@@ -68,7 +68,7 @@
 	X(PUT_SEEN, "REPLACE INTO seen (sums, sum, one) VALUES (?,?,1)")                                     \
 	X(LEDGER, "SELECT " SL_LEDGER_COLUMNS " FROM ledger WHERE one = 1")                                  \
 	X(PUT_LEDGER, "REPLACE INTO ledger (" SL_LEDGER_COLUMNS ", one) VALUES (?,?,?,?,?,?,?,1)")           \
-	X(ACCOUNT, "SELECT " SL_ACCOUNT_COLUMNS " FROM account ORDER BY number")                             \
+	X(ACCOUNT, "SELECT " SL_ACCOUNT_COLUMNS " FROM account WHERE number > ? ORDER BY number")            \
 	X(PUT_ACCOUNT, "INSERT INTO account (" SL_ACCOUNT_COLUMNS ") VALUES (?,?,?,?,?)")                    \
 	X(FORGET_ACCOUNT, "DELETE FROM account WHERE number <= ?")
 

@@ -193,7 +193,8 @@ void sl_store_close(struct sl_store *store)
 		sl_store_erase_key(store, true);
 	sl_database_close(&store->database);
 	sl_seal_close(&store->seal);
-	sl_store_account_close(store);
+	if (store->account.file >= 0)
+		close(store->account.file);
 	if (store->lock >= 0)
 		close(store->lock);
 	sl_store_roster_close(&store->present);

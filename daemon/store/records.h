@@ -23,13 +23,6 @@ struct sl_account {
 	uint8_t link[SL_HASH_BYTES]; /* of the newest record */
 };
 
-struct sl_account_record {
-	uint64_t number, start; /* start: where it stands in the file */
-	uint8_t link[SL_HASH_BYTES];
-	uint8_t *bytes;
-	size_t size; /* 0: none */
-};
-
 struct sl_store {
 	struct sl_database database;
 	struct sl_seal seal;
@@ -82,16 +75,14 @@ int sl_store_put_ledger(struct sl_store *store, const struct sl_ledger *ledger);
 int sl_store_read_ledger(struct sl_store *store);
 /* Look whether the round of its last charge is on record with that attempt. */
 int sl_store_settle_ledger(struct sl_store *store);
-/* Write the next record of the account, which has `entry` (NULL: none), within a transaction; after it,
- * append the record to the file. The caller frees its bytes. */
-int sl_store_account_put(struct sl_store *store, const struct sl_account_entry *entry,
-			 struct sl_account_record *record);
-int sl_store_account_append(struct sl_store *store, const struct sl_account_record *record);
-/* Synchronise the file, so that the next commit removes from the database what it has. */
+/* Write the next record of the account, with `entry`, as a row, within a transaction. */
+int sl_store_account_put(struct sl_store *store, const struct sl_account_entry *entry);
+/* Write the records of the rows that are later than account.number into their places in the file. */
+int sl_store_account_write(struct sl_store *store);
+/* Synchronise the file, so that the next commit removes the rows that it has. */
 int sl_store_account_sync(struct sl_store *store);
-/* Write the records of the database into the file, which ends with the last of them. */
+/* Write all of them, and let the file end with the last one. */
 int sl_store_account_open(struct sl_store *store);
-void sl_store_account_close(struct sl_store *store);
 /* Write the row of the learner with the recorded roster and the incarnation. */
 int sl_store_put_learner(struct sl_store *store);
 /* Read it. SL_ERR_REFUSED: the records are of another run or identity. */

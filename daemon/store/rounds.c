@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -176,7 +175,6 @@ static int put_roster(struct sl_store *store, const struct sl_store_round *round
  * closed or opened again. */
 static int add(struct sl_store *store, const struct sl_store_round *round)
 {
-	struct sl_account_record record = {0};
 	int rc = sl_database_run(&store->database, SL_STATEMENT_BEGIN);
 	if (rc == SL_OK)
 		rc = write_round(store, round);
@@ -188,8 +186,8 @@ static int add(struct sl_store *store, const struct sl_store_round *round)
 		rc = put_roster(store, round);
 	if (rc == SL_OK && round->seen != NULL)
 		rc = sl_store_put_seen(store, round->seen);
-	if (rc == SL_OK)
-		rc = sl_store_account_put(store, round->account, &record);
+	if (rc == SL_OK && round->account != NULL)
+		rc = sl_store_account_put(store, round->account);
 	if (rc == SL_OK)
 		rc = sl_database_run(&store->database, SL_STATEMENT_COMMIT);
 	if (rc == SL_OK) {
@@ -198,9 +196,8 @@ static int add(struct sl_store *store, const struct sl_store_round *round)
 	}
 	store->last.seen = NULL;
 	store->last.account = NULL;
-	if (rc == SL_OK)
-		rc = sl_store_account_append(store, &record);
-	free(record.bytes);
+	if (rc == SL_OK && round->account != NULL)
+		rc = sl_store_account_write(store);
 	return rc == SL_OK ? sl_store_erase_key(store, false) : rc;
 }
 

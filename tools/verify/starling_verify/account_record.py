@@ -102,11 +102,11 @@ def dumps(value: Any) -> str:
 
 
 def entry_hash(record: dict) -> bytes:
-    return blake("starling account entry 1", run_id(record["run"]), entry(record))
+    return hashlib.blake2b(entry(record), digest_size=32).digest()
 
 
 def link(run: str, number: int, before: bytes, of_entry: bytes) -> bytes:
-    return blake("starling account link 1", run_id(run), u64(number), before, of_entry)
+    return blake("starling account 1", run_id(run), u64(number), before, of_entry)
 
 
 def view_hash(record: dict) -> bytes:
