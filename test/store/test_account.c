@@ -3,10 +3,13 @@
 #include "test/store/store_fixture.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "common/base/bytes.h"
@@ -162,6 +165,40 @@ TEST_WITH(a_tail_that_is_lost_is_written_again, setup, folder_teardown)
 	assert_int_equal(unlink(folder_path(*state, ACCOUNT)), 0);
 	begin(*state, 4, 4);
 	expect_account(*state, 1, 4);
+}
+
+/* Commit five rounds, with the log emptied after each second one, until the end by SIGKILL. */
+static void run(const char *folder, sl_round t)
+{
+	struct sl_store *store = open_made(folder);
+	for (int i = 0; i < 5; i++, t++)
+		if (commit(store, t) != SL_OK || (t % 2 == 0 && sl_store_rest(store, 0, NULL) != SL_OK))
+			_exit(1);
+	for (;;)
+		pause();
+}
+
+TEST_WITH(a_kill_at_any_moment_takes_no_record, setup, folder_teardown)
+{
+	struct sl_store_round last = {0};
+	unsigned seed = (unsigned)time(NULL);
+	print_message("seed %u\n", seed);
+	srand48((long)seed);
+	for (int i = 0; i < 20; i++) {
+		int status;
+		pid_t child = fork();
+		if (child == 0)
+			run(*state, last.t + 1);
+		usleep((useconds_t)(lrand48() % 30000));
+		kill(child, SIGKILL);
+		assert_int_equal(waitpid(child, &status, 0), child);
+		assert_true(WIFSIGNALED(status));
+		struct sl_store *store = open_made(*state);
+		sl_store_last_round(store, &last, NULL);
+		sl_store_close(store);
+		if (last.t > 0)
+			expect_account(*state, 1, last.t);
+	}
 }
 
 TEST_WITH(bytes_that_are_wrong_or_too_many_do_not_stay, setup, folder_teardown)
