@@ -18,9 +18,11 @@ import threading
 import time
 from pathlib import Path
 
-sys.path.append(str(Path(__file__).resolve().parents[1] / 'lib'))
+sys.path += [str(Path(__file__).resolve().parents[level] / folder) for level, folder in
+	((1, 'lib'), (2, 'tools/control'), (2, 'tools/timeline'))]
 from patience import PATIENCE, expect
 from ports import free_ports
+from starling_control.doctor import long_links
 
 STARLING, STARLINGD = (str(Path(path).resolve()) for path in sys.argv[1:3])
 FRAME_VERSION = int(re.search(r"SL_FRAME_VERSION (\d+)u", (Path(__file__).parents[2] / "common/wire/frame.h").read_text())[1])
@@ -240,8 +242,22 @@ def look_at_links(ports):
 		end(one)
 
 
+def look_at_lines():
+	"""A buffer of 8 MiB carries 4 MiB in a round trip of 100 ms: 336 Mbit/s."""
+	def finds(result, *parts, control='bbr', send=8 << 20, peers=()):
+		found = long_links([{'name': f'm{i}', 'rtt_s': rtt_s, 'rate': rate} for i, (rtt_s, rate) in enumerate(peers)], control, 16 << 20, send)
+		assert found[0] == result and all(part in ' '.join(found) for part in parts), found
+	finds('ok', 'up to 16.0 and 8.0 MiB')
+	finds('ok', peers=[(None, None), (0.009, 1e9)], control='cubic')
+	finds('ok', '336 Mbit/s over the 100 ms to m1', peers=[(0.009, None), (0.1, 20.9e6)])
+	finds('warn', '336 Mbit/s', 'has reached half of that', 'LONG LINKS', peers=[(0.1, 21e6)])
+	finds('warn', '168 Mbit/s over the 200 ms to m1', 'has reached half of that', peers=[(0.1, 21e6), (0.2, None)])
+	finds('warn', 'to m0', 'far less after losses', 'tcp_bbr', peers=[(0.01, None)], control='cubic')
+
+
 def look_here(ports):
 	"""Faults of this machine."""
+	look_at_lines()
 	lines = {3: keygen(3, f'127.0.0.1:{ports[3]}', 'm3/here'), 4: keygen(4, 'nowhere.invalid:7400', 'm4/here')}
 	Path('here.yaml').write_text(''.join(lines.values()))
 	identity = lambda i: os.path.abspath(f'm{i}/here')
@@ -261,6 +277,7 @@ def look_here(ports):
 	assert set(found[0]) == {'result', 'about', 'text', 'remedy'}, found
 	configure('config.yaml', 3, 'here.yaml', identity=identity(3))
 	doctor = Doctor('--config', 'config.yaml', status=1, limits={resource.RLIMIT_NOFILE: 40, resource.RLIMIT_MEMLOCK: 65536})
+	doctor.says('ok', 'long links', 'congestion control ')
 	doctor.says('FAIL', 'open files', 'up to 40', 'ulimit -Hn').says('warn', 'locked memory', '0.1 MiB', 'ulimit -l')
 	configure('config.yaml', 4, 'here.yaml', identity=identity(3), state='/proc/nowhere/state')
 	doctor = Doctor('--config', 'config.yaml', status=1)

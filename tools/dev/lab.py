@@ -59,9 +59,9 @@ def add_bridge(name):
 	ip('link', 'set', 'dev', name, 'up')
 
 
-def start_relay(milliseconds, *devices, mbit=0, queue_bytes=0):
+def start_relay(milliseconds, *devices, mbit=0, queue_bytes=0, loss=0):
 	"""Start a process that makes these devices and passes packets between them (relay.py); return it."""
-	command = [sys.executable, Path(__file__).with_name('relay.py'), *map(str, (milliseconds, mbit, queue_bytes)), *devices]
+	command = [sys.executable, Path(__file__).with_name('relay.py'), *map(str, (milliseconds, mbit, queue_bytes, loss)), *devices]
 	process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 	if process.stdout.readline() == '':
 		raise Refused(f'tun devices are refused: {process.communicate()[1].splitlines()[-1]}')

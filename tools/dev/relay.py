@@ -1,13 +1,14 @@
-"""Pass packets between tap devices, as a switch that is so far from each: relay.py MILLISECONDS MBIT QUEUE_BYTES DEVICE...
+"""Pass packets between tap devices, as a switch that is so far from each: relay.py MILLISECONDS MBIT QUEUE_BYTES LOSS DEVICE...
 
 It makes the devices; a line on standard output says that they are there. (Not every kernel has netem.) A packet is at its receiver
-after MILLISECONDS. Its link carries one packet after another at MBIT (0: all at once); what finds QUEUE_BYTES before it is lost. A packet
-may hold up to 64 KB in segments that no device has cut yet, as between two virtual machines: otherwise this process would need a
-processor of its own.
+after MILLISECONDS. Its link carries one packet after another at MBIT (0: all at once); what finds QUEUE_BYTES before it is lost.
+A packet may hold up to 64 KB in segments that no device has cut yet, as between two virtual machines: otherwise this process would need a
+processor of its own. LOSS is the probability with which a segment is lost on the way, and with it its packet.
 """
 import collections
 import fcntl
 import os
+import random
 import select
 import struct
 import sys
@@ -29,10 +30,14 @@ def make_device(name):
 	return device
 
 
+def segments(packet):
+	segment = int.from_bytes(packet[4:6], sys.byteorder)
+	return (len(packet) - HEADER_BYTES - 1) // segment + 1 if segment else 1
+
+
 def bytes_on_link(packet):
 	"""Return the bytes of a packet with the headers of all its segments."""
-	segment, size = int.from_bytes(packet[4:6], sys.byteorder), len(packet) - HEADER_BYTES
-	return size + ((size - 1) // segment * SEGMENT_HEADERS if segment else 0)
+	return len(packet) - HEADER_BYTES + (segments(packet) - 1) * SEGMENT_HEADERS
 
 
 class Port:
@@ -56,7 +61,8 @@ class Port:
 
 
 class Switch:
-	def __init__(self, milliseconds, mbit, queue_bytes, *names):
+	def __init__(self, milliseconds, mbit, queue_bytes, loss, *names):
+		self.passes = 1 - float(loss)  # a segment
 		self.seconds, self.seconds_a_byte = float(milliseconds) / 1000, 8e-6 / float(mbit) if float(mbit) > 0 else 0.0
 		self.queue = float(queue_bytes) * self.seconds_a_byte
 		self.ports = {port.device: port for port in map(Port, names)}
@@ -71,6 +77,8 @@ class Switch:
 			arrives = time.monotonic() + self.seconds
 			to, source = packet[HEADER_BYTES:HEADER_BYTES + 6], packet[HEADER_BYTES + 6:HEADER_BYTES + 12]
 			self.behind[source] = port
+			if self.passes < 1 and random.random() > self.passes ** segments(packet):
+				continue
 			known = self.behind.get(to)
 			for receiver in (known,) if known else self.ports.values():
 				if receiver is not port:

@@ -16,7 +16,7 @@ import time
 from typing import Any, Optional
 
 from starling_control.learners import at_socket, ask, clean, number
-from starling_timeline.values import text, whole
+from starling_timeline.values import items, real, text, whole
 from starling_timeline.words import plural
 
 OK, WARN, FAIL = "ok", "warn", "FAIL"
@@ -26,6 +26,7 @@ AVAHI_PID = "/run/avahi-daemon/pid"
 SYNC_BYTES, SYNC_SLOW_MS = 64 << 10, 100
 FILES_OWN = 64  # descriptors besides those of links
 MEMORY_LEAST = 8 << 20  # secrets of a small model
+LONG_S = 0.01  # round trip time from which on a link is long
 CLOCK_S = 300  # by which two clocks may differ without a word
 SET_CLOCK = "set the clock, with timedatectl set-ntp true"
 YEARS = range(2025, 2101)  # that a clock may show
@@ -168,6 +169,7 @@ class Doctor:
         self.disk()
         self.files()
         self.memory()
+        self.lines()
 
     def secrets(self) -> None:
         """Look for files that only their owner may read."""
@@ -294,6 +296,12 @@ class Doctor:
         else:
             self.add(WARN, "locked memory", said, "secrets could be swapped to disk: ulimit -l unlimited, or LimitMEMLOCK=infinity in the unit")
 
+    def lines(self) -> None:
+        """What the system does for a connection, and whether that is too little for the long links that the learner has measured."""
+        control, receive, send = (_sysctl(name) for name in ("tcp_congestion_control", "tcp_rmem", "tcp_wmem"))
+        if control and receive and send:
+            self.add(*long_links(items(self.status or {}, "peers"), control, int(receive), int(send)))
+
     # ---- peers ----
 
     def peers(self, peers: list[dict]) -> None:
@@ -319,6 +327,31 @@ class Doctor:
 def _remedy(error: str, remedy: str) -> str:
     """Return the remedy of an error, or that of a file which this user may not read."""
     return AS_OWNER if os.strerror(errno.EACCES) in error else remedy
+
+
+def _sysctl(name: str) -> str:
+    """Return the last word of a setting of the kernel, or ""."""
+    try:
+        with open(f"/proc/sys/net/ipv4/{name}", encoding="ascii") as file:
+            return (file.read().split() or [""])[-1]
+    except OSError:
+        return ""
+
+
+def long_links(peers: list[dict], control: str, receive: int, send: int) -> tuple[str, str, str, str]:
+    """Return the finding. In a round trip a connection carries about half of a buffer, as the kernel counts its overhead, too."""
+    said = f"congestion control {control}, buffers of a connection up to {receive / (1 << 20):.1f} and {send / (1 << 20):.1f} MiB"
+    far = max(peers, key=lambda peer: real(peer, "rtt_s") if real(peer, "rtt_s") >= LONG_S else 0, default={})
+    rtt_s = real(far, "rtt_s")
+    if not rtt_s >= LONG_S:
+        return OK, "long links", said, ""
+    most = min(receive, send) / 2 / rtt_s
+    said += f": up to {most * 8e-6:.0f} Mbit/s over the {1000 * rtt_s:.0f} ms to {text(far, 'name')}"
+    if not control.startswith("bbr"):
+        return WARN, "long links", f"{said}, and far less after losses", "modprobe tcp_bbr, then sysctl -w net.ipv4.tcp_congestion_control=bbr, at both ends"
+    if any(real(peer, "rate") * real(peer, "rtt_s") >= min(receive, send) / 4 for peer in peers if real(peer, "rtt_s") >= LONG_S):
+        return WARN, "long links", f"{said}; a link has reached half of that", "larger buffers at both ends: starlingd(8), LONG LINKS"
+    return OK, "long links", said, ""
 
 
 def _ahead(ahead_s: int) -> str:

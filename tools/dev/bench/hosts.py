@@ -53,7 +53,7 @@ def queue_bytes(mbit):
 	return max(mbit * 1000 // 8 * QUEUE_MS, QUEUE_LEAST)
 
 
-def make_hosts(count, mbit, rtt_ms):
+def make_hosts(count, mbit, rtt_ms, loss=0):
 	"""Return hosts with their links."""
 	shape = ('root', 'tbf', 'rate', f'{mbit}mbit', 'burst', max(mbit * 1000 // 8, BURST_LEAST), 'limit', queue_bytes(mbit))
 	shape = tuple(map(str, shape))
@@ -62,7 +62,7 @@ def make_hosts(count, mbit, rtt_ms):
 		host.hold(f'hostname {host.name}')
 	lab.ip('link', 'set', 'dev', 'lo', 'up')  # the launcher looks for free ports there
 	if rtt_ms:
-		lab.start_relay(rtt_ms / 2, *(host.port for host in hosts), mbit=mbit, queue_bytes=queue_bytes(mbit))
+		lab.start_relay(rtt_ms / 2, *(host.port for host in hosts), mbit=mbit, queue_bytes=queue_bytes(mbit), loss=loss)
 	else:
 		lab.add_bridge('bridge0')
 	for host in hosts:
@@ -168,9 +168,9 @@ def measure_way(bench, links, plain, hosts, mbit, size, topology, settings):
 	result.notes += [f'{name}: {note}' for note in moments.failures(rounds, hosts)]
 
 
-def inside(bench, hosts, mbit, size, topology, rtt_ms=0, ways=WAYS):
+def inside(bench, hosts, mbit, size, topology, rtt_ms=0, loss=0, ways=WAYS):
 	"""Measure, in name spaces of this process."""
-	result, made = bench.result, make_hosts(hosts, mbit, rtt_ms)
+	result, made = bench.result, make_hosts(hosts, mbit, rtt_ms, loss)
 	links = [Link(host) for host in made]
 	write_programs(bench.programs, made)
 	seconds, sent = measure_mpi(bench, made, links, size)
