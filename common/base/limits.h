@@ -70,6 +70,11 @@
 #define SL_JOINS_PER_SECOND_MAX 64u /* requests of all of them */
 #define SL_JOIN_WRONG_MAX 5u	    /* wrong proofs for one invitation in a minute */
 
+#define SL_RELAY_SPLICES_MAX 256u     /* of a relay: pairs of learners that it connects */
+#define SL_RELAY_SPLICES_EACH_MAX 64u /* .. of which one learner has asked for */
+#define SL_RELAY_BYTES (64u << 10)    /* .. that wait in each direction of a pair */
+#define SL_RELAY_EARLY_BYTES 4096u    /* .. before both connections are there */
+
 #define SL_HTTP_CONNECTIONS_MAX 64u
 #define SL_HTTP_ADDRESS_MAX 16u		  /* .. of one address that wait for a request */
 #define SL_HTTP_HEAD_SECONDS 10u	  /* from accept, or the last answer, to the end of the headers */

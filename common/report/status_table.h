@@ -81,7 +81,8 @@
 	X(id, "id of the peer")                                                                              \
 	X(name, "its name")                                                                                  \
 	X(link, "up or down")                                                                                \
-	X(path, "how the link goes: direct, or proxy: through that of this machine; null: no link")          \
+	X(path, "how the link goes: direct, proxy (that of this machine), or relay and the name of a "       \
+		"learner; null: no link")                                                                    \
 	X(in_range, "true if it is in range")                                                                \
 	X(participant, "true if it is in the view")                                                          \
 	X(neighbour, "true if it is a neighbour in the view")                                                \

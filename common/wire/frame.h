@@ -19,8 +19,9 @@
 #define SL_FRAME_ROSTER_VERSION 32u
 #define SL_FRAME_ROSTER_PART 33u
 #define SL_FRAME_PROGRAM 34u /* version of the program */
+#define SL_FRAME_RELAY 35u   /* of links through a third learner (daemon/net/relay.h) */
 /* Kinds of control messages that a later edition may add: taken from the stream, and not looked at. */
-#define SL_FRAME_LATER_FIRST 35u
+#define SL_FRAME_LATER_FIRST 36u
 #define SL_FRAME_LATER_LAST 63u
 
 /* Return the largest payload of `kind`; 0 for a ping and for an unknown kind. */

@@ -250,6 +250,7 @@ int sl_loop_links(struct sl_daemon *daemon, const struct sl_links_handler *handl
 					 .tls = &daemon->tls,
 					 .listen = daemon->listen.address,
 					 .proxy = &daemon->members.proxy,
+					 .relays = daemon->settings->relay,
 					 .handler = *handler,
 					 .joins_only = joins_only};
 	int rc = sl_tls_open(&daemon->tls, &daemon->members.identity, &daemon->members.roster, error);

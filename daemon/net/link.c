@@ -2,6 +2,7 @@
 #include "daemon/net/link.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "daemon/runtime/address.h"
 
@@ -11,7 +12,9 @@ static void hand_over(struct sl_link *link, uint32_t kind, uint8_t *payload, siz
 {
 	if (kind == SL_FRAME_PING)
 		return;
-	if (sl_frame_later(kind)) {
+	if (kind == SL_FRAME_RELAY)
+		link->links->reports->order(link, payload, size);
+	if (sl_frame_later(kind) || kind == SL_FRAME_RELAY) {
 		free(payload);
 		return;
 	}
@@ -153,6 +156,13 @@ static void process_offloaded(struct sl_link *link, uint8_t *ciphertext, size_t 
 		sl_tls_offload_send(link);
 }
 
+/* Return true if these are the first bytes of an accepted connection, and no TLS. */
+static bool begins_leg(const struct sl_link *link, const uint8_t *bytes, size_t count)
+{
+	return link->state == SL_LINK_HANDSHAKE && link->links->relay != NULL && !link->dialled &&
+	       link->way == SL_LINK_DIRECT && link->early.received == count && bytes[0] == 'r';
+}
+
 static void pass_proxy(struct sl_link *link, uint8_t *answer, size_t count)
 {
 	bool passed = sl_link_proxy_take(link, answer, count);
@@ -169,7 +179,10 @@ static void pass_proxy(struct sl_link *link, uint8_t *answer, size_t count)
 static void process(struct sl_link *link, uint8_t *ciphertext, ssize_t count)
 {
 	bool whole = sl_deframer_between(&link->deframer);
-	if (link->state == SL_LINK_TUNNEL && count > 0)
+	if (count > 0 && (link->state == SL_LINK_LEG || begins_leg(link, ciphertext, (size_t)count))) {
+		link->links->reports->leg(link, ciphertext, (size_t)count);
+		give_back(link->links, ciphertext);
+	} else if (link->state == SL_LINK_TUNNEL && count > 0)
 		pass_proxy(link, ciphertext, (size_t)count);
 	else if (count < 0)
 		sl_link_close(link, link->talk != NULL ? SL_PROXY_SILENT
@@ -301,12 +314,23 @@ struct sl_link *sl_link_new(struct sl_links *links, uint32_t peer, bool dialled)
 	return link;
 }
 
+static void send_hello(struct sl_link *link)
+{
+	char hello[] = SL_RELAY_MAGIC "0123456789abcdef";
+	uv_buf_t buffer = uv_buf_init(hello, SL_RELAY_HELLO_BYTES);
+	memcpy(hello + sizeof SL_RELAY_MAGIC - 1, link->token, sizeof link->token);
+	if (uv_try_write((uv_stream_t *)&link->tcp, &buffer, 1) != (int)buffer.len)
+		sl_link_close(link, "the relay takes nothing");
+}
+
 void sl_link_begin(struct sl_link *link)
 {
 	sl_link_window_open(&link->window, sl_link_descriptor(link), link->links->figures.up + 1);
 	uv_tcp_nodelay(&link->tcp, 1);
 	link->state = SL_LINK_HANDSHAKE;
 	start_reading(link);
+	if (link->state == SL_LINK_HANDSHAKE && link->way == SL_LINK_RELAY)
+		send_hello(link);
 	if (link->state == SL_LINK_HANDSHAKE && link->dialled)
 		handshake(link);
 }
@@ -365,6 +389,7 @@ static void on_closed(uv_handle_t *handle)
 	free(link->offload.kept);
 	sl_join_server_end(link);
 	sl_link_proxy_end(link);
+	free(link->leg);
 	sl_deframer_close(&link->deframer);
 	sl_tls_session_close(&link->session);
 	link->links->open--;

@@ -1,11 +1,12 @@
 /* link.h - one connection; private to the files that implement it. Each calls only those before it:
  *
- *   link_frame.c, link_proxy.c, tls_offload.c, link_send.c, join_server.c, link.c, links_slots.c
+ *   link_frame.c, link_proxy.c, tls_offload.c, link_send.c, join_server.c, link.c, relay.c, links_slots.c
  *
  *   dialled:   CONNECT --connected--> HANDSHAKE --pin verified, Finished sent--> OFFERED --first byte--> UP
  *              .. CONNECT --connected to the proxy--> TUNNEL --it is there--> HANDSHAKE ..
  *   accepted:  HANDSHAKE --pin verified, Finished read, not rejected--> UP, announced by a ping
  *              HANDSHAKE --as a learner that joins, Finished read--> JOIN (join_server.h)
+ *              HANDSHAKE --bytes of a hello (relay.h)--> LEG --its token is known--> SPLICED
  *   any of them --> CLOSED (handle closing; freed in its close callback)
  *
  * Two learners hold one link. S is the end with the smaller roster index, L the other one; s is a link that S
@@ -30,9 +31,10 @@
  *
  * In every order of these events, S does not accept l while L may accept s, so that no end drops the link
  * that the other one keeps, and each handler sees one `up` and nothing else. At most one of slot.up and
- * slot.dialling is set. One event can be late: the Finished of a dial that S cancelled after offering it,
- * because it was no longer wanted or got no byte for 10 s. L accepts it, then reads the end of the
- * connection, and both dial again.
+ * slot.dialling is set, unless the link is relayed and its peer is dialled directly: such a link counts as
+ * none in the table when a direct one comes. One event can be late: the Finished of a dial that S cancelled
+ * after offering it, because it was no longer wanted or got no byte for 10 s. L accepts it, then reads the
+ * end of the connection, and both dial again.
  *
  * An end that no longer wants a link closes it only if it dialled it. The other end, if it still wants the
  * link, dials once and owns the result, so that the two do not alternate; if the neighbour lists differ only
@@ -52,8 +54,14 @@ enum sl_link_state_kind {
 	SL_LINK_OFFERED,
 	SL_LINK_UP,
 	SL_LINK_JOIN,
+	SL_LINK_LEG,
+	SL_LINK_SPLICED,
 	SL_LINK_CLOSED
 };
+
+#define SL_RELAY_TOKEN_BYTES 16u
+#define SL_RELAY_MAGIC "relay starling/1" /* of a hello, before the token */
+#define SL_RELAY_HELLO_BYTES (sizeof SL_RELAY_MAGIC - 1 + SL_RELAY_TOKEN_BYTES)
 
 struct sl_frame_node {
 	struct sl_frame_node *next;
@@ -111,7 +119,10 @@ struct sl_link {
 	uv_connect_t connect;
 	int family; /* of the address that it dials */
 	enum sl_link_way way;
-	struct sl_proxy_talk *talk; /* on the way through the proxy; NULL: none, or past it */
+	uint32_t via; /* roster index of the learner whose address is dialled: the peer, or the relay */
+	uint8_t token[SL_RELAY_TOKEN_BYTES]; /* for the relay */
+	struct sl_leg *leg;		     /* of a connection that this learner relays; owned */
+	struct sl_proxy_talk *talk;	     /* on the way through the proxy; NULL: none, or past it */
 	uv_getaddrinfo_t resolve;
 	bool resolving;
 	struct sl_tls_session session;
@@ -145,6 +156,9 @@ struct sl_link_reports {
 	bool (*established)(struct sl_link *link);
 	void (*lost)(struct sl_link *link);
 	void (*unknown_peer)(struct sl_link *link);
+	/* An order of a relay, or for it; first bytes that are a hello (relay.h). */
+	void (*order)(struct sl_link *link, const uint8_t *payload, size_t size);
+	void (*leg)(struct sl_link *link, const uint8_t *bytes, size_t count);
 };
 
 struct sl_slot {
@@ -157,7 +171,11 @@ struct sl_slot {
 	uint32_t ways;		      /* addresses that the peer has, as far as its names are resolved */
 	struct sl_link_bytes bytes;   /* of all its links */
 	char hints[SL_ADDRESS_BYTES]; /* addresses beside those of the roster; "": none */
-	uint64_t hinted_at;	      /* when a new one ended the back-off; 0: never */
+	bool relays;		      /* its link is up, and it relays */
+	uint32_t relay;		     /* the last one asked for a way to it, plus 1: the next is asked first */
+	uint64_t asked_at, taken_at; /* when it was asked; when a way from the peer was taken last */
+	uint64_t direct_at;	     /* when a relayed link tries the addresses */
+	uint64_t hinted_at;	     /* when a new one ended the back-off; 0: never */
 	uint64_t rival, rival_at; /* session.start of another process with its key, and when it came first */
 };
 
@@ -178,6 +196,8 @@ struct sl_links {
 	uint8_t unknown_peers[SL_UNKNOWN_PEERS_MAX][SL_HASH_BYTES];
 	uint32_t unknown_peer_count;
 	struct sl_links_figures figures;
+	struct sl_relay *relay;		/* NULL: it is none; owned */
+	uint32_t relays;		/* slots with one */
 	uint8_t *ciphertext;		/* buffer of the next read, SL_READ_BYTES; NULL: an offload has it */
 	uint8_t batch[SL_RECORD_BYTES]; /* control frames collected into one record */
 	uint32_t handshaking;

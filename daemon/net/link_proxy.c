@@ -11,7 +11,8 @@ bool sl_link_proxy_open(struct sl_link *link, char address[static SL_ADDRESS_BYT
 	link->talk = malloc(sizeof *link->talk);
 	if (link->talk == NULL)
 		return false;
-	link->way = SL_LINK_PROXY;
+	if (link->way == SL_LINK_DIRECT)
+		link->way = SL_LINK_PROXY;
 	sl_proxy_begin(link->talk, proxy, address);
 	snprintf(address, SL_ADDRESS_BYTES, "%s", proxy->address);
 	return true;

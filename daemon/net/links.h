@@ -70,6 +70,7 @@ struct sl_links_timing {
 		retry_most;  /* pause after the first failed dial, doubled with each further one */
 	uint32_t head_start; /* in which only the end with the smaller index dials */
 	uint32_t steady;     /* after which the loss of a link is not a failure in the back-off */
+	uint32_t direct;     /* after which a relayed link tries the addresses of the peer again */
 	uint32_t hint;	     /* in which only the first new hint for a peer ends the back-off */
 };
 
@@ -85,7 +86,8 @@ struct sl_links_config {
 	struct sl_links_handler handler;
 	const struct sl_join_handler *join; /* serves learners that join; used if tls->joins */
 	const struct sl_proxy *proxy;	    /* of this machine; NULL: none */
-	bool joins_only;		    /* turn members away, until sl_links_take_members */
+	bool relays;	 /* pass bytes on between peers that cannot reach each other (relay.h) */
+	bool joins_only; /* turn members away, until sl_links_take_members */
 };
 
 struct sl_links;
@@ -131,7 +133,8 @@ double sl_links_speed(const struct sl_links *links, uint32_t peer, bool *floor);
 /* How a link goes: X(path, name) */
 #define SL_LINK_WAYS(X)                                                                                      \
 	X(DIRECT, "direct") /* also a link that the peer has dialled through its own proxy */                \
-	X(PROXY, "proxy")
+	X(PROXY, "proxy")                                                                                    \
+	X(RELAY, "relay") /* through another learner */
 enum sl_link_way {
 #define X(path, name) SL_LINK_##path,
 	SL_LINK_WAYS(X)
@@ -145,6 +148,7 @@ struct sl_link_figures {
 	size_t waiting; /* bytes that the kernel has not accepted yet */
 	size_t unsent;	/* bytes that it has accepted and not sent */
 	enum sl_link_way way;
+	uint32_t via;	/* RELAY: roster index of that learner */
 	size_t buffers; /* size of the socket buffers, as the kernel counts them */
 };
 /* Look at the link to `peer`; false: there is none, all is 0. */

@@ -8,6 +8,7 @@
 
 #include "common/base/bytes.h"
 #include "daemon/net/listen.h"
+#include "daemon/net/relay.h"
 #include "daemon/net/tcp_info.h"
 #include "daemon/runtime/address.h"
 
@@ -19,6 +20,7 @@ static const struct sl_links_timing usual = {.tick = 100,
 					     .retry_most = 15000,
 					     .head_start = 1000,
 					     .steady = 2000,
+					     .direct = 60000,
 					     .hint = 10000};
 
 /* ---- dialling ---- */
@@ -65,7 +67,7 @@ static bool has_address(const char *addresses, const char *one)
 /* Connect to the address whose turn it is of those that a name has. */
 static void connect_one(struct sl_link *link, const struct addrinfo *found)
 {
-	struct sl_slot *slot = &link->links->slots[link->peer];
+	struct sl_slot *slot = &link->links->slots[link->via];
 	uint32_t count;
 	const struct addrinfo *one = sl_address_pick(found, slot->tries / slot->ways, &count);
 	slot->ways *= count;
@@ -89,20 +91,15 @@ static void on_resolved(uv_getaddrinfo_t *request, int status, struct addrinfo *
 	uv_freeaddrinfo(found);
 }
 
-static void dial(struct sl_links *links, uint32_t peer)
+/* Connect to the address of link->via whose turn it is. */
+static void go(struct sl_link *link)
 {
 	char one[SL_ADDRESS_BYTES], host[SL_ADDRESS_BYTES], port[SL_ADDRESS_PORT_BYTES];
-	struct sl_slot *slot = &links->slots[peer];
+	struct sl_links *links = link->links;
+	struct sl_slot *slot = &links->slots[link->via];
 	struct sockaddr_in v4;
 	struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
-	struct sl_link *link = sl_link_new(links, peer, true);
-	if (link == NULL)
-		return;
-	slot->dialling = link;
-	slot->dialled_at = uv_now(links->config.loop);
-	links->dials++;
-	links->begun++;
-	slot->ways = take_turn(links, peer, one);
+	slot->ways = take_turn(links, link->via, one);
 	bool found = has_address(slot->hints, one); /* in the local network */
 	if (!found && sl_proxy_serves(links->config.proxy, one) && !sl_link_proxy_open(link, one)) {
 		sl_link_close(link, "out of memory");
@@ -117,7 +114,27 @@ static void dial(struct sl_links *links, uint32_t peer)
 	int rc = uv_getaddrinfo(links->config.loop, &link->resolve, on_resolved, host, port, &hints);
 	link->resolving = rc == 0;
 	if (rc < 0)
-		sl_link_close(link, uv_strerror(rc));
+		sl_link_close(link, sl_link_proxy_fault(link, uv_strerror(rc)));
+}
+
+/* Dial `peer`: at its own address, or through the relay `via`, which has made the `token`. */
+static void dial(struct sl_links *links, uint32_t peer, uint32_t via, const uint8_t *token)
+{
+	struct sl_slot *slot = &links->slots[peer];
+	struct sl_link *link = sl_link_new(links, peer, true);
+	if (link == NULL)
+		return;
+	slot->dialling = link;
+	slot->dialled_at = uv_now(links->config.loop);
+	slot->direct_at = slot->dialled_at + links->config.timing->direct;
+	links->dials++;
+	links->begun++;
+	link->via = via;
+	if (token != NULL) {
+		link->way = SL_LINK_RELAY;
+		memcpy(link->token, token, sizeof link->token);
+	}
+	go(link);
 }
 
 /* Keep, of two links, the one dialled by this end (link.h). */
@@ -130,7 +147,11 @@ static bool may_dial(const struct sl_links *links, uint32_t peer, uint64_t now)
 {
 	const struct sl_slot *slot = &links->slots[peer];
 	uint64_t wait = goes_first(links, peer) ? 0 : links->config.timing->head_start;
-	return slot->wanted && slot->up == NULL && slot->dialling == NULL && now >= slot->alone_since + wait;
+	if (!slot->wanted || slot->dialling != NULL)
+		return false;
+	if (slot->up != NULL)
+		return slot->up->way == SL_LINK_RELAY && now >= slot->direct_at;
+	return now >= slot->alone_since + wait;
 }
 
 /* Return true if the bounds on dials allow a further one now. */
@@ -165,7 +186,7 @@ void sl_links_want(struct sl_links *links, const uint64_t *set)
 			continue;
 		slot->retry_at = now; /* a new request ends the back-off */
 		if (has_room(links))
-			dial(links, i);
+			dial(links, i, i, NULL);
 	}
 }
 
@@ -284,13 +305,16 @@ static bool rightful(struct sl_link *link)
 static bool loses(const struct sl_link *link, uint32_t member)
 {
 	const struct sl_slot *slot = &link->links->slots[member];
+	const struct sl_link *up = slot->up;
 	if (slot->up != NULL && slot->up->session.start != link->session.start)
 		return true;
-	if (slot->up != NULL && !slot->up->dialled)
-		return slot->up->number > link->number;
+	if (up != NULL && up->way == SL_LINK_RELAY && link->way != SL_LINK_RELAY)
+		up = NULL; /* the direct way is the better one */
+	if (up != NULL && !up->dialled)
+		return up->number > link->number;
 	if (!goes_first(link->links, member))
 		return false;
-	return slot->up != NULL || (slot->dialling != NULL && slot->dialling->state == SL_LINK_OFFERED);
+	return up != NULL || (slot->dialling != NULL && slot->dialling->state == SL_LINK_OFFERED);
 }
 
 static void end_dial(struct sl_links *links, struct sl_slot *slot)
@@ -331,7 +355,10 @@ static bool established(struct sl_link *link)
 	link->state = SL_LINK_UP;
 	link->since = uv_now(links->config.loop);
 	links->figures.up++;
+	slot->direct_at = link->since + links->config.timing->direct;
 	links->config.handler.up(links->config.handler.context, link->peer);
+	if (links->relay != NULL && link->state == SL_LINK_UP)
+		sl_relay_send(link, &(struct sl_relay_order){.verb = SL_RELAY_OFFER});
 	if (!link->dialled && link->state == SL_LINK_UP)
 		sl_link_ping(link); /* the first byte that the dialler waits for */
 	return link->state == SL_LINK_UP;
@@ -362,9 +389,98 @@ static bool handshake_done(struct sl_link *link)
 	return established(link);
 }
 
+/* ---- relays ---- */
+
+/* Return true if a way to `peer` may lead over the learner `via`. */
+static bool may_relay(const struct sl_links *links, uint32_t peer, uint32_t via)
+{
+	const struct sl_slot *slot = &links->slots[via];
+	return via != peer && slot->relays && slot->up != NULL && slot->up->way != SL_LINK_RELAY;
+}
+
+/* No address of `peer` answers: ask the next relay for a way to it. */
+static void ask_relay(struct sl_links *links, uint32_t peer)
+{
+	struct sl_slot *slot = &links->slots[peer];
+	uint32_t size = links->config.roster->size, first = slot->relay;
+	if (!slot->wanted || links->closing || slot->failures < slot->ways)
+		return;
+	for (uint32_t k = 0; k < size; k++) {
+		uint32_t via = (first + k) % size;
+		if (!may_relay(links, peer, via))
+			continue;
+		slot->relay = via + 1;
+		slot->asked_at = uv_now(links->config.loop);
+		sl_relay_send(links->slots[via].up,
+			      &(struct sl_relay_order){.verb = SL_RELAY_ASK,
+						       .id = links->config.roster->members[peer].id});
+		return;
+	}
+}
+
+/* The relay `via` has made the way that this end has asked for. */
+static void dial_relayed(struct sl_links *links, uint32_t peer, uint32_t via, const uint8_t *token)
+{
+	struct sl_slot *slot = &links->slots[peer];
+	uint64_t now = uv_now(links->config.loop);
+	bool asked = slot->relay == via + 1 && slot->asked_at != 0 &&
+		     now < slot->asked_at + links->config.timing->handshake;
+	bool busy = slot->dialling != NULL && slot->dialling->state > SL_LINK_TUNNEL;
+	if (!asked || busy || !slot->wanted || slot->up != NULL || !has_room(links))
+		return;
+	slot->asked_at = 0;
+	abort_dial(slot);
+	dial(links, peer, via, token);
+}
+
+/* `peer` has asked the relay `via` for a way to this end, which is as one that accepts. */
+static void take_relayed(struct sl_links *links, uint32_t peer, uint32_t via, const uint8_t *token)
+{
+	struct sl_slot *slot = &links->slots[peer];
+	uint64_t now = uv_now(links->config.loop);
+	if (!slot->wanted || links->closing || links->handshaking >= SL_HANDSHAKING_MAX / 2 ||
+	    now < slot->taken_at + links->config.timing->retry_least)
+		return;
+	struct sl_link *link = sl_link_new(links, UINT32_MAX, false);
+	if (link == NULL)
+		return;
+	slot->taken_at = now;
+	links->handshaking++;
+	link->way = SL_LINK_RELAY;
+	link->via = via;
+	memcpy(link->token, token, sizeof link->token);
+	go(link);
+}
+
+static void take_order(struct sl_link *link, const uint8_t *payload, size_t size)
+{
+	struct sl_links *links = link->links;
+	struct sl_slot *slot = &links->slots[link->peer];
+	struct sl_relay_order order;
+	if (!sl_relay_read(payload, size, &order)) {
+		sl_link_close(link, "a malformed frame");
+		return;
+	}
+	int other = sl_roster_find(links->config.roster, order.id);
+	if (order.verb == SL_RELAY_OFFER && !slot->relays) {
+		slot->relays = true;
+		links->relays++;
+	}
+	if (other < 0 || (uint32_t)other == links->config.self || (uint32_t)other == link->peer)
+		return;
+	if (order.verb == SL_RELAY_ASK)
+		sl_relay_grant(link, (uint32_t)other);
+	else if (order.verb == SL_RELAY_DIAL && slot->relays)
+		dial_relayed(links, (uint32_t)other, link->peer, order.token);
+	else if (order.verb == SL_RELAY_TAKE && slot->relays)
+		take_relayed(links, (uint32_t)other, link->peer, order.token);
+}
+
 static void lost(struct sl_link *link)
 {
 	struct sl_links *links = link->links;
+	if (sl_relay_lost(link))
+		return;
 	if (link->peer == UINT32_MAX) {
 		links->handshaking--;
 		links->joining -= link->join != NULL;
@@ -377,6 +493,8 @@ static void lost(struct sl_link *link)
 		return;
 	if (stood) {
 		slot->up = NULL;
+		links->relays -= slot->relays;
+		slot->relays = false;
 		slot->alone_since = now;
 		links->figures.up--;
 		if (now >= link->since + links->config.timing->steady)
@@ -384,12 +502,16 @@ static void lost(struct sl_link *link)
 	} else {
 		end_dial(links, slot);
 	}
+	slot->tries += !stood && link->way != SL_LINK_RELAY;
+	if (slot->up != NULL)
+		return; /* the relayed link stays */
 	slot->retry_at = now + retry_pause(links, slot);
 	slot->failures++;
 	/* turned away: for as long as the silence lasts, it may have another link; then it takes none */
 	if (!link->rejected || now - slot->alone_since > links->config.timing->silence)
 		links->config.handler.down(links->config.handler.context, link->peer, !stood, link->why);
-	slot->tries += !stood;
+	if (!stood && !link->rejected && link->way != SL_LINK_RELAY)
+		ask_relay(links, link->peer);
 }
 
 /* ---- timer ---- */
@@ -414,16 +536,21 @@ static uint64_t patience(const struct sl_link *link)
 {
 	uint32_t handshake = link->links->config.timing->handshake;
 	bool connects = link->dialled && link->state <= SL_LINK_TUNNEL && !link->resolving;
-	bool others = connects && (link->links->crowded || link->links->slots[link->peer].ways > 1);
+	const struct sl_links *links = link->links;
+	bool others = connects && (links->crowded || links->relays > 0 || links->slots[link->peer].ways > 1);
 	return others ? handshake / 4 : handshake;
 }
 
 static void tend(struct sl_link *link, uint64_t now)
 {
 	const struct sl_links_timing *timing = link->links->config.timing;
+	if (link->state == SL_LINK_SPLICED)
+		return; /* sl_relay_look */
 	if (link->state != SL_LINK_UP) {
 		if (now > link->since + patience(link))
-			sl_link_close(link, sl_link_proxy_fault(link, "no answer"));
+			sl_link_close(link, sl_link_proxy_fault(link, link->way == SL_LINK_RELAY
+									      ? "no answer through the relay"
+									      : "no answer"));
 		return;
 	}
 	look(link);
@@ -450,7 +577,7 @@ static void dial_due(struct sl_links *links, uint64_t now)
 		links->crowded = !has_room(links);
 		links->next = peer;
 		if (!links->crowded)
-			dial(links, peer);
+			dial(links, peer, peer, NULL);
 	}
 }
 
@@ -462,6 +589,7 @@ static void on_tick(uv_timer_t *timer)
 		next = link->next;
 		tend(link, now);
 	}
+	sl_relay_look(links, now);
 	dial_due(links, now);
 }
 
@@ -471,7 +599,7 @@ static void make_room(struct sl_links *links)
 {
 	struct sl_link *oldest = NULL;
 	for (struct sl_link *link = links->all; link != NULL; link = link->next)
-		if (link->peer == UINT32_MAX)
+		if (link->peer == UINT32_MAX && link->state != SL_LINK_SPLICED)
 			oldest = link;
 	if (oldest != NULL && links->handshaking >= SL_HANDSHAKING_MAX)
 		sl_link_close(oldest, "too many unknown connections");
@@ -578,6 +706,7 @@ bool sl_links_figures_of(const struct sl_links *links, uint32_t peer, struct sl_
 					  .waiting = sl_links_waiting(links, peer) + link->in_flight,
 					  .unsent = info.unsent,
 					  .way = link->way,
+					  .via = link->via,
 					  .buffers = sl_link_window_size(sl_link_descriptor(link))};
 	return true;
 }
@@ -587,7 +716,9 @@ bool sl_links_figures_of(const struct sl_links *links, uint32_t peer, struct sl_
 static const struct sl_link_reports reports = {.handshake_done = handshake_done,
 					       .established = established,
 					       .lost = lost,
-					       .unknown_peer = unknown_peer};
+					       .unknown_peer = unknown_peer,
+					       .order = take_order,
+					       .leg = sl_relay_leg};
 
 int sl_links_open(struct sl_links **out, const struct sl_links_config *config, struct sl_error *error)
 {
@@ -603,7 +734,9 @@ int sl_links_open(struct sl_links **out, const struct sl_links_config *config, s
 	uv_tcp_init(config->loop, &links->listener);
 	uv_timer_init(config->loop, &links->tick);
 	links->listener.data = links->tick.data = links;
-	if (links->slots == NULL)
+	if (config->relays)
+		links->relay = sl_relay_open();
+	if (links->slots == NULL || (config->relays && links->relay == NULL))
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 	int rc = sl_listen_open(&links->listener, config->listen, on_accept, error);
 	if (rc == SL_OK)
@@ -625,6 +758,7 @@ void sl_links_free(struct sl_links *links)
 	if (links == NULL)
 		return;
 	free(links->ciphertext);
+	free(links->relay);
 	free(links->slots);
 	free(links);
 }

@@ -244,7 +244,10 @@ static json_t *peer_object(const struct sl_observe *observe, uint32_t index)
 		.id = whole(member->id),
 		.name = json_string(member->name),
 		.link = json_string(peer.linked ? "up" : "down"),
-		.path = linked ? json_string(ways[link.way]) : json_null(),
+		.path = !linked ? json_null()
+			: link.way == SL_LINK_RELAY
+				? json_sprintf("relay %s", observe->of.roster->members[link.via].name)
+				: json_string(ways[link.way]),
 		.in_range = json_boolean(peer.in_range),
 		.participant = json_boolean(peer.participant),
 		.neighbour = json_boolean(peer.neighbour),

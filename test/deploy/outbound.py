@@ -1,12 +1,14 @@
-"""Sites that may only connect out: outbound.py STARLING STARLINGD UNIT SOURCE
+"""Sites that may only connect out: outbound.py STARLING STARLINGD UNIT SOURCE [--nightly]
 
 Each site is a bridge of its own, whose only way out is a proxy (stand-in/proxy.py). The group is made with the commands of deploy/README.md; the
-hosts, the daemons and the computed means are those of hosts.py. Skipped where name spaces are refused.
+hosts, the daemons and the computed means are those of hosts.py. Two sites reach each other through a relay alone, which is killed. Skipped where name spaces are refused.
 """
+import json
 import shlex
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import hosts
@@ -20,6 +22,7 @@ SOURCE = Path(sys.argv[4]).resolve()
 OPEN = 1, 2          # hosts with a port that others reach
 SITES = {3: 1, 4: 2}  # of the others
 NAMES = {f'hub-{number}.example.org': f'10.77.0.{number}' for number in OPEN}  # that the proxies alone know
+RELAY = '--set', 'relay=yes'
 LOGIN = 'PROXY_USER=me', 'PROXY_PASSWORD=se:cret'
 
 
@@ -80,14 +83,14 @@ def make(group, folder, proxies):
 	group.hosts = [Host(folder, number) for number in (*OPEN, *SITES)]
 	first, second, third, fourth = group.hosts
 	said = first.done(first.starling('group', 'create', 'ward', '--learner', first.name, '--address', 'hub-1.example.org:7400', '--members', '4',
-		'--auto-admit', '3', *hosts.OWN, *(word for setting in hosts.SETTINGS for word in ('--set', setting))))
+		'--auto-admit', '3', *hosts.OWN, *RELAY, *(word for setting in hosts.SETTINGS for word in ('--set', setting))))
 	line = invitation(said)
 	for host, address in (first, NAMES['hub-1.example.org']), (second, NAMES['hub-2.example.org']):
 		names = ''.join(f'{a} {name}\n' for name, a in NAMES.items())
 		(host.folder / 'hosts').write_text(names)
 		run(*host.inside('mount', '--bind', host.folder / 'hosts', '/etc/hosts'))
 	first.start()
-	joining = second.starling('join', line, '--name', second.name, '--address', 'hub-2.example.org:7400', *hosts.OWN)
+	joining = second.starling('join', line, '--name', second.name, '--address', 'hub-2.example.org:7400', *hosts.OWN, *RELAY)
 	second.done(joining)
 	for host, proxy in (third, 'http://10.78.1.1:3128'), (fourth, 'socks5://10.78.2.1:3128'):
 		host.done(replay(host, host.number, line, proxy))
@@ -100,6 +103,31 @@ def make(group, folder, proxies):
 
 def doctor(host):
 	return run(*host.inside('sh', '-c', f'{hosts.STARLING} doctor; true'))
+
+
+def path(host, other):
+	"""Return how the link of a host to another one goes."""
+	shown = json.loads(host.done(host.starling('status', '--json', '--control', '/var/lib/starling/ward/state/control.sock')))
+	return next(peer['path'] for peer in shown['learners'][0]['status']['peers'] if peer['name'] == other.name)
+
+
+def relay_ends(group, pause):
+	"""The relay that two sites use is killed. The three that are left need a link of each to each: the two take the other relay."""
+	third, fourth = group.hosts[2:]
+	expect('the sites are linked through a relay', lambda: (path(third, fourth) or '').startswith('relay '))
+	said = doctor(third)
+	assert f'through the {path(third, fourth)}' in said, said
+	used = next(host for host in group.hosts if path(third, fourth) == f'relay {host.name}')
+	last = group.look()
+	expect('a round begins', lambda: group.look() > last)
+	time.sleep(pause)
+	used.daemon.kill()
+	used.daemon.wait(PATIENCE)
+	begin = time.monotonic()
+	group.expect_rounds(f'a relay is killed {pause:.2f} s after a round, the others', [h for h in group.hosts if h is not used], 2)
+	print(f'{time.monotonic() - begin:.1f} s to the second round without the relay', flush=True)
+	used.boot()
+	group.expect_rounds('the relay is back, all', group.hosts, 2)
 
 
 def proxy_ends(group, proxies):
@@ -135,6 +163,8 @@ def inside():
 		proxies = [Proxy(folder, site, 'me:se:cret') for site in (1, 2)]
 		try:
 			make(group, folder, proxies)
+			for turn in range(12 if hosts.NIGHTLY else 2):
+				relay_ends(group, 0.03 * turn)
 			proxy_ends(group, proxies)
 			wrong_login(group)
 			for host in group.hosts:

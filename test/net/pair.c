@@ -147,6 +147,7 @@ void net_open(struct net *net)
 					       .retry_most = 1500,
 					       .head_start = 100,
 					       .steady = 200,
+					       .direct = 500,
 					       .hint = 1000};
 	net->roster = (struct sl_roster){.members = net->members, .size = 2};
 	for (uint32_t i = 0; i < 2; i++)

@@ -22,7 +22,7 @@
 
 struct peer {
 	bool done;			/* the finding is complete */
-	char path[16];			/* of the connection, if it is not direct */
+	char path[SL_NAME_BYTES + 8];	/* of the connection, if it is not direct */
 	bool has_link;			/* the learner of this machine holds one */
 	bool other_run;			/* .. and the peer has said over it that it is in another run */
 	bool has_clock;			/* it has told the time */
@@ -74,7 +74,9 @@ static void find_unreachable(const struct peer *p, struct sl_doctor_finding *f,
 			     const struct sl_join_client *client, const struct sl_error *error)
 {
 	const char *address = strstr(error->text, ": "), *why = address != NULL ? address + 2 : error->text;
-	if (p->has_link)
+	if (p->has_link && strncmp(p->path, "relay", 5) == 0)
+		find(f, SL_DOCTOR_OK, "relayed", "%s", why);
+	else if (p->has_link)
 		find(f, SL_DOCTOR_WARN, "one way", "%s", why);
 	else if (client->failure == SL_JOIN_FAILURE_RESOLVE)
 		find(f, SL_DOCTOR_FAIL, "no name", "%s", why);

@@ -60,6 +60,7 @@ PEERS = {
     "busy": ("answers, and holds another link, or waits for its first program", ""),
     "forming": ("answers; the group is forming", ""),
     "link": ("the learner holds a link", ""),
+    "relayed": ("the learner holds a link; its own address does not answer ({})", ""),
     "late": (f"not done within {PEERS_S} s", "does its name resolve? see /etc/resolv.conf"),
     "nowhere": ("its address {}", CORRECT),
     "other learner": ("another learner answers there, {}", "correct the addresses of the two in the roster (in a group: starling group address)"),

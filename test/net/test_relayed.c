@@ -1,0 +1,496 @@
+/* Links through a third learner: two that cannot reach each other, what ends such a link, and limits. */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/net/relay.h"
+#include "test/lib/test.h"
+#include "test/net/pair.h"
+
+#define COUNT 3u
+#define R 0u /* the relay: the others reach it, and no other one */
+#define A 1u
+#define X 2u
+#define WAIT_MS 15000
+#define LARGE 200000u
+
+struct trio {
+	struct net net;
+	struct sl_member members[COUNT];
+	struct sl_roster roster;
+	struct sl_identity identities[COUNT];
+	struct sl_tls tls[COUNT];
+	struct side {
+		struct trio *trio;
+		uint32_t self;
+		struct sl_links *links;
+		uint16_t port;
+		uint32_t ups[COUNT], downs[COUNT], frames[COUNT], wrong;
+	} sides[COUNT];
+};
+
+static void on_up(void *context, uint32_t peer)
+{
+	((struct side *)context)->ups[peer]++;
+}
+
+static void on_down(void *context, uint32_t peer, bool dialled, const char *why)
+{
+	struct side *side = context;
+	(void)why;
+	side->downs[peer] += !dialled;
+}
+
+/* Each frame has bytes that follow from its size. */
+static void on_frame(void *context, uint32_t peer, uint32_t kind, uint8_t *payload, size_t size)
+{
+	struct side *side = context;
+	(void)kind;
+	for (size_t i = 0; i < size; i++)
+		side->wrong += payload[i] != (uint8_t)(i * 7 + size);
+	side->frames[peer]++;
+	free(payload);
+	sl_links_consumed(side->links, peer);
+}
+
+static void open_side(struct trio *trio, uint32_t self, bool relays)
+{
+	struct sl_error error = {0};
+	struct sockaddr_in name;
+	int size = sizeof name;
+	struct side *side = &trio->sides[self];
+	*side = (struct side){.trio = trio, .self = self};
+	const struct sl_links_config config = {.loop = &trio->net.loop,
+					       .timing = &trio->net.timing,
+					       .roster = &trio->roster,
+					       .self = self,
+					       .tls = &trio->tls[self],
+					       .listen = "127.0.0.1:0",
+					       .relays = relays,
+					       .handler = {side, on_up, on_down, on_frame, NULL, NULL}};
+	if (sl_links_open(&side->links, &config, &error) != SL_OK)
+		fail_msg("%s", error.text);
+	assert_int_equal(uv_tcp_getsockname(&side->links->listener, (struct sockaddr *)&name, &size), 0);
+	side->port = ntohs(name.sin_port);
+}
+
+static void set_address(struct trio *trio, uint32_t member, uint32_t port)
+{
+	snprintf(trio->members[member].address, SL_ADDRESS_BYTES, "127.0.0.1:%u", port);
+}
+
+static struct trio *trio_open(bool relays)
+{
+	static struct trio trio;
+	struct sl_error error = {0};
+	char folder[64];
+	memset(&trio, 0, sizeof trio);
+	net_open(&trio.net);
+	trio.net.timing.handshake = 3000;
+	trio.roster = (struct sl_roster){.members = trio.members, .size = COUNT};
+	for (uint32_t i = 0; i < COUNT; i++) {
+		trio.members[i].id = 10 + i;
+		snprintf(folder, sizeof folder, "%s/trio-%u", trio.net.folder, i);
+		if (sl_identity_create(folder, "trio", &error) != SL_OK ||
+		    sl_identity_load(folder, &trio.identities[i], &error) != SL_OK)
+			fail_msg("%s", error.text);
+		memcpy(trio.members[i].pin, trio.identities[i].pin, SL_HASH_BYTES);
+	}
+	for (uint32_t i = 0; i < COUNT; i++) {
+		assert_int_equal(sl_tls_open(&trio.tls[i], &trio.identities[i], &trio.roster, &error), SL_OK);
+		open_side(&trio, i, relays && i == R);
+		set_address(&trio, i, 1); /* no program listens there */
+	}
+	set_address(&trio, R, trio.sides[R].port);
+	return &trio;
+}
+
+static void want_all(struct trio *trio)
+{
+	for (uint32_t i = 0; i < COUNT; i++) {
+		uint64_t set = 7u & ~(UINT64_C(1) << i);
+		if (trio->sides[i].links != NULL)
+			sl_links_want(trio->sides[i].links, &set);
+	}
+}
+
+static void close_side(struct side *side)
+{
+	if (side->links != NULL)
+		sl_links_close(side->links);
+}
+
+static bool all_freed(void *argument)
+{
+	const struct trio *trio = argument;
+	uint32_t open = 0;
+	for (uint32_t i = 0; i < COUNT; i++)
+		open += trio->sides[i].links == NULL ? 0 : trio->sides[i].links->open;
+	return open == 0;
+}
+
+static void trio_close(struct trio *trio)
+{
+	for (uint32_t i = 0; i < COUNT; i++)
+		close_side(&trio->sides[i]);
+	assert_true(net_until(&trio->net, WAIT_MS, all_freed, trio));
+	net_elapse(&trio->net, 5);
+	for (uint32_t i = 0; i < COUNT; i++) {
+		assert_int_equal(trio->sides[i].wrong, 0);
+		sl_links_free(trio->sides[i].links);
+		sl_tls_close(&trio->tls[i]);
+		sl_identity_close(&trio->identities[i]);
+	}
+	net_close(&trio->net);
+}
+
+static const struct sl_link *up_of(const struct trio *trio, uint32_t self, uint32_t peer)
+{
+	return trio->sides[self].links->slots[peer].up;
+}
+
+static bool goes(const struct trio *trio, enum sl_link_way way)
+{
+	const struct sl_link *a = up_of(trio, A, X), *x = up_of(trio, X, A);
+	return a != NULL && x != NULL && a->way == way && x->way == way;
+}
+
+static bool is_relayed(void *argument)
+{
+	return goes(argument, SL_LINK_RELAY);
+}
+
+static bool is_direct(void *argument)
+{
+	return goes(argument, SL_LINK_DIRECT);
+}
+
+static void push(struct trio *trio, uint32_t from, uint32_t to, size_t size)
+{
+	struct sl_frame *frame = sl_link_frame_new(SL_FRAME_HEADER_BYTES + size, size > 1000);
+	assert_non_null(frame);
+	sl_frame_header(frame->bytes, size > 1000 ? SL_MSG_STATE : SL_MSG_HELLO, size);
+	for (size_t i = 0; i < size; i++)
+		frame->bytes[SL_FRAME_HEADER_BYTES + i] = (uint8_t)(i * 7 + size);
+	sl_links_send(trio->sides[from].links, to, frame);
+	sl_link_frame_release(frame);
+}
+
+#define FRAMES 40u
+
+static bool all_came(void *argument)
+{
+	const struct trio *trio = argument;
+	return trio->sides[A].frames[X] == FRAMES + 1 && trio->sides[X].frames[A] == FRAMES + 1;
+}
+
+/* Much goes both ways at once: more than all buffers on the way hold. */
+TEST(two_that_cannot_reach_each_other)
+{
+	struct trio *trio = trio_open(true);
+	want_all(trio);
+	assert_true(net_until(&trio->net, WAIT_MS, is_relayed, trio));
+	assert_int_equal(up_of(trio, A, X)->via, R);
+	assert_int_equal(up_of(trio, X, A)->via, R);
+	for (uint32_t i = 0; i < FRAMES; i++) {
+		push(trio, A, X, LARGE + i);
+		push(trio, X, A, LARGE + i);
+	}
+	push(trio, A, X, 10);
+	push(trio, X, A, 10);
+	for (uint32_t i = A; i <= X; i++)
+		sl_links_flush(trio->sides[i].links);
+	assert_true(net_until(&trio->net, WAIT_MS, all_came, trio));
+	assert_int_equal(trio->sides[R].frames[A] + trio->sides[R].frames[X], 0);
+	assert_int_equal(trio->sides[A].ups[X], 1);
+	assert_int_equal(trio->sides[X].ups[A], 1);
+	assert_int_equal(trio->sides[R].links->handshaking, 0);
+	trio_close(trio);
+}
+
+static bool both_reach_it(void *argument)
+{
+	const struct trio *trio = argument;
+	return up_of(trio, R, A) != NULL && up_of(trio, R, X) != NULL;
+}
+
+TEST(no_learner_relays_unless_it_is_told)
+{
+	struct trio *trio = trio_open(false);
+	want_all(trio);
+	assert_true(net_until(&trio->net, WAIT_MS, both_reach_it, trio));
+	net_elapse(&trio->net, 300);
+	assert_null(up_of(trio, A, X));
+	trio_close(trio);
+}
+
+static bool both_lost(void *argument)
+{
+	const struct trio *trio = argument;
+	return up_of(trio, A, X) == NULL && up_of(trio, X, A) == NULL;
+}
+
+/* The relay ends, and comes back. */
+TEST(the_relay_ends)
+{
+	struct trio *trio = trio_open(true);
+	want_all(trio);
+	assert_true(net_until(&trio->net, WAIT_MS, is_relayed, trio));
+	struct sl_links *old = trio->sides[R].links;
+	sl_links_close(old);
+	assert_true(net_until(&trio->net, WAIT_MS, both_lost, trio));
+	net_elapse(&trio->net, 50);
+	assert_int_equal(old->open, 0);
+	sl_links_free(old);
+	open_side(trio, R, true);
+	set_address(trio, R, trio->sides[R].port);
+	want_all(trio);
+	assert_true(net_until(&trio->net, WAIT_MS, is_relayed, trio));
+	trio_close(trio);
+}
+
+/* Whichever of the two can be reached again. */
+static void expect_direct_again(uint32_t reached)
+{
+	struct trio *trio = trio_open(true);
+	want_all(trio);
+	assert_true(net_until(&trio->net, WAIT_MS, is_relayed, trio));
+	net_elapse(&trio->net, 700); /* it is tried in vain meanwhile, which disturbs nothing */
+	assert_int_equal(trio->sides[A].ups[X], 1);
+	assert_int_equal(trio->sides[A].downs[X], 0);
+	set_address(trio, reached, trio->sides[reached].port);
+	assert_true(net_until(&trio->net, WAIT_MS, is_direct, trio));
+	net_elapse(&trio->net, 700);
+	assert_true(is_direct(trio));
+	assert_int_equal(trio->sides[A].ups[X], 2);
+	assert_int_equal(trio->sides[X].ups[A], 2);
+	trio_close(trio);
+}
+
+TEST(the_first_is_reached_again)
+{
+	expect_direct_again(A);
+}
+
+TEST(the_second_is_reached_again)
+{
+	expect_direct_again(X);
+}
+
+/* ---- hellos and limits ---- */
+
+struct caller {
+	uv_tcp_t tcp;
+	uv_connect_t connect;
+	bool connected, ended;
+};
+
+static void on_connected(uv_connect_t *request, int status)
+{
+	((struct caller *)request->data)->connected = status == 0;
+}
+
+static void on_room(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer)
+{
+	static char room[1024];
+	(void)handle, (void)suggested;
+	*buffer = uv_buf_init(room, sizeof room);
+}
+
+static void on_bytes(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
+{
+	struct caller *caller = stream->data;
+	(void)buffer;
+	caller->ended = caller->ended || count < 0;
+	if (count < 0)
+		uv_read_stop(stream);
+}
+
+static bool is_connected(void *argument)
+{
+	return ((struct caller *)argument)->connected;
+}
+
+static bool has_ended(void *argument)
+{
+	return ((struct caller *)argument)->ended;
+}
+
+static void call(struct trio *trio, struct caller *caller)
+{
+	struct sockaddr_in name;
+	*caller = (struct caller){.connected = false};
+	uv_ip4_addr("127.0.0.1", trio->sides[R].port, &name);
+	uv_tcp_init(&trio->net.loop, &caller->tcp);
+	caller->tcp.data = caller->connect.data = caller;
+	uv_tcp_connect(&caller->connect, &caller->tcp, (const struct sockaddr *)&name, on_connected);
+	assert_true(net_until(&trio->net, WAIT_MS, is_connected, caller));
+	uv_read_start((uv_stream_t *)&caller->tcp, on_room, on_bytes);
+}
+
+static void say(struct trio *trio, struct caller *caller, const uint8_t *bytes, size_t count)
+{
+	uv_buf_t buffer = uv_buf_init((char *)bytes, (unsigned)count);
+	assert_int_equal(uv_try_write((uv_stream_t *)&caller->tcp, &buffer, 1), count);
+	net_elapse(&trio->net, 2);
+}
+
+static void expect_end(struct trio *trio, struct caller *caller)
+{
+	assert_true(net_until(&trio->net, WAIT_MS, has_ended, caller));
+	uv_close((uv_handle_t *)&caller->tcp, NULL);
+	net_elapse(&trio->net, 5);
+	assert_int_equal(trio->sides[R].links->handshaking, 0);
+}
+
+TEST(a_hello_that_no_learner_asked_for)
+{
+	struct trio *trio = trio_open(true);
+	struct caller caller;
+	uint8_t hello[SL_RELAY_HELLO_BYTES + 1] = SL_RELAY_MAGIC;
+	call(trio, &caller);
+	for (size_t i = 0; i < SL_RELAY_HELLO_BYTES; i++) /* byte by byte */
+		say(trio, &caller, hello + i, 1);
+	expect_end(trio, &caller);
+	static const uint8_t garbage[SL_RELAY_HELLO_BYTES + SL_RELAY_EARLY_BYTES + 1] = "relay";
+	call(trio, &caller);
+	say(trio, &caller, garbage, sizeof garbage);
+	expect_end(trio, &caller);
+	trio->net.timing.handshake = 200;
+	call(trio, &caller);
+	say(trio, &caller, hello, 20);
+	expect_end(trio, &caller); /* it says no more */
+	trio_close(trio);
+}
+
+/* Orders that the two have got; they do not follow them. */
+static struct {
+	uint32_t count[COUNT]; /* by verb: of DIAL - ASK, of TAKE - ASK */
+	struct sl_relay_order last[COUNT];
+} orders;
+
+static void take_note(struct sl_link *link, const uint8_t *payload, size_t size)
+{
+	struct sl_relay_order order;
+	(void)link;
+	assert_true(sl_relay_read(payload, size, &order));
+	if (order.verb <= SL_RELAY_ASK)
+		return;
+	orders.count[order.verb - SL_RELAY_ASK]++;
+	orders.last[order.verb - SL_RELAY_ASK] = order;
+}
+
+static struct trio *trio_that_notes(void)
+{
+	static struct sl_link_reports reports;
+	struct trio *trio = trio_open(true);
+	uint64_t relay = 1;
+	memset(&orders, 0, sizeof orders);
+	reports = *trio->sides[A].links->reports;
+	reports.order = take_note;
+	for (uint32_t i = A; i <= X; i++) {
+		trio->sides[i].links->reports = &reports;
+		sl_links_want(trio->sides[i].links, &relay);
+	}
+	assert_true(net_until(&trio->net, WAIT_MS, both_reach_it, trio));
+	return trio;
+}
+
+static bool is_granted(void *argument)
+{
+	(void)argument;
+	return orders.count[1] > 0 && orders.count[2] > 0;
+}
+
+static void ask(struct trio *trio, uint32_t asker, uint32_t other)
+{
+	sl_relay_grant(trio->sides[R].links->slots[asker].up, other);
+	net_elapse(&trio->net, 20);
+}
+
+static void expect_orders(uint32_t count)
+{
+	assert_int_equal(orders.count[1], count);
+	assert_int_equal(orders.count[2], count);
+}
+
+static void write_hello(uint8_t hello[static SL_RELAY_HELLO_BYTES], uint32_t k)
+{
+	memcpy(hello, SL_RELAY_MAGIC, sizeof SL_RELAY_MAGIC - 1);
+	memcpy(hello + sizeof SL_RELAY_MAGIC - 1, orders.last[k].token, SL_RELAY_TOKEN_BYTES);
+}
+
+/* The second connection never comes. */
+TEST(a_splice_waits_for_a_time)
+{
+	struct trio *trio = trio_that_notes();
+	struct caller caller, again;
+	uint8_t hello[SL_RELAY_HELLO_BYTES + 100] = {0};
+	ask(trio, A, X);
+	assert_true(net_until(&trio->net, WAIT_MS, is_granted, NULL));
+	assert_int_equal(orders.last[1].id, trio->members[X].id);
+	assert_int_equal(orders.last[2].id, trio->members[A].id);
+	assert_memory_not_equal(orders.last[1].token, orders.last[2].token, SL_RELAY_TOKEN_BYTES);
+	ask(trio, A, X); /* one at a time for a pair, whichever end asks */
+	ask(trio, X, A);
+	expect_orders(1);
+	write_hello(hello, 1);
+	call(trio, &caller);
+	say(trio, &caller, hello, sizeof hello);
+	net_elapse(&trio->net, 20);
+	assert_int_equal(trio->sides[R].links->handshaking, 0);
+	assert_false(caller.ended);
+	call(trio, &again); /* a token is used once */
+	say(trio, &again, hello, sizeof hello);
+	expect_end(trio, &again);
+	trio->net.timing.handshake = 100;
+	expect_end(trio, &caller);
+	ask(trio, A, X);
+	expect_orders(2);
+	trio_close(trio);
+}
+
+/* Either connection ends the other one; then the pair may have another splice, after a second. */
+TEST(a_splice_ends_with_either_connection)
+{
+	for (uint32_t k = 1; k <= 2; k++) {
+		struct trio *trio = trio_that_notes();
+		struct caller callers[3];
+		uint8_t hello[SL_RELAY_HELLO_BYTES];
+		ask(trio, A, X);
+		assert_true(net_until(&trio->net, WAIT_MS, is_granted, NULL));
+		for (uint32_t i = 1; i <= 2; i++) {
+			write_hello(hello, i);
+			call(trio, &callers[i]);
+			say(trio, &callers[i], hello, sizeof hello);
+		}
+		assert_false(callers[1].ended || callers[2].ended);
+		uv_close((uv_handle_t *)&callers[k].tcp, NULL);
+		expect_end(trio, &callers[3 - k]);
+		ask(trio, A, X);
+		expect_orders(2);
+		trio_close(trio);
+	}
+}
+
+/* A connection that carries nothing any more is ended. */
+TEST(a_silent_splice_ends)
+{
+	struct trio *trio = trio_that_notes();
+	struct caller callers[3];
+	uint8_t hello[SL_RELAY_HELLO_BYTES];
+	trio->net.timing.silence = 300;
+	trio->net.timing.ping = 100;
+	ask(trio, A, X);
+	assert_true(net_until(&trio->net, WAIT_MS, is_granted, NULL));
+	for (uint32_t i = 1; i <= 2; i++) {
+		write_hello(hello, i);
+		call(trio, &callers[i]);
+		say(trio, &callers[i], hello, sizeof hello);
+	}
+	assert_false(callers[1].ended || callers[2].ended);
+	expect_end(trio, &callers[1]);
+	expect_end(trio, &callers[2]);
+	trio_close(trio);
+}
