@@ -7,7 +7,6 @@
 #include "common/base/bytes.h"
 
 #define ORDER_BYTES (8u + SL_RELAY_TOKEN_BYTES)
-#define GRANT_MS 1000u /* between two splices of a pair */
 
 /* Two connections, or the wait for them. */
 struct sl_splice {
@@ -76,7 +75,8 @@ static void end(struct sl_splice *s, const char *why)
 
 /* Return the splice of the pair if it may have another one, else a free one, or NULL: the limits are reached.
  */
-static struct sl_splice *choose(struct sl_relay *relay, uint32_t asker, uint32_t other, uint64_t now)
+static struct sl_splice *choose(struct sl_relay *relay, uint32_t asker, uint32_t other, uint64_t now,
+				uint64_t pause)
 {
 	struct sl_splice *spare = NULL;
 	uint32_t each = 0;
@@ -85,7 +85,7 @@ static struct sl_splice *choose(struct sl_relay *relay, uint32_t asker, uint32_t
 		bool same = (s->ends[0] == asker && s->ends[1] == other) ||
 			    (s->ends[0] == other && s->ends[1] == asker);
 		if (s->used && same)
-			return waits(s) || now < s->since + GRANT_MS ? NULL : s;
+			return now < s->since + pause ? NULL : s;
 		each += s->used && s->ends[0] == asker;
 		if (!s->used)
 			spare = s;
@@ -100,8 +100,9 @@ void sl_relay_grant(struct sl_link *link, uint32_t other)
 	struct sl_link *far = links->slots[other].up;
 	uint64_t now = uv_now(links->config.loop);
 	bool linked = far != NULL && far != link && far->way != SL_LINK_RELAY && link->way != SL_LINK_RELAY;
-	struct sl_splice *s =
-		links->relay != NULL && linked ? choose(links->relay, link->peer, other, now) : NULL;
+	struct sl_splice *s = links->relay != NULL && linked ? choose(links->relay, link->peer, other, now,
+								      links->config.timing->handshake / 4)
+							     : NULL;
 	if (s == NULL)
 		return;
 	end(s, "its learner has asked for another one");

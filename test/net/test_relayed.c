@@ -87,7 +87,6 @@ static struct trio *trio_open(bool relays)
 	char folder[64];
 	memset(&trio, 0, sizeof trio);
 	net_open(&trio.net);
-	trio.net.timing.handshake = 3000;
 	trio.roster = (struct sl_roster){.members = trio.members, .size = COUNT};
 	for (uint32_t i = 0; i < COUNT; i++) {
 		trio.members[i].id = 10 + i;
@@ -432,6 +431,7 @@ TEST(a_splice_waits_for_a_time)
 	assert_int_equal(orders.last[1].id, trio->members[X].id);
 	assert_int_equal(orders.last[2].id, trio->members[A].id);
 	assert_memory_not_equal(orders.last[1].token, orders.last[2].token, SL_RELAY_TOKEN_BYTES);
+	trio->net.timing.handshake = 60000;
 	ask(trio, A, X); /* one at a time for a pair, whichever end asks */
 	ask(trio, X, A);
 	expect_orders(1);
@@ -448,6 +448,29 @@ TEST(a_splice_waits_for_a_time)
 	expect_end(trio, &caller);
 	ask(trio, A, X);
 	expect_orders(2);
+	trio_close(trio);
+}
+
+/* A way that came to nothing does not keep the pair from another one. */
+TEST(a_new_splice_ends_the_one_before)
+{
+	struct trio *trio = trio_that_notes();
+	struct caller caller;
+	uint8_t hello[SL_RELAY_HELLO_BYTES];
+	ask(trio, A, X);
+	assert_true(net_until(&trio->net, WAIT_MS, is_granted, NULL));
+	write_hello(hello, 1);
+	call(trio, &caller);
+	say(trio, &caller, hello, sizeof hello);
+	assert_false(caller.ended);
+	trio->net.timing.handshake = 60000; /* a fourth of it is the pause; nothing waits so long here */
+	ask(trio, X, A);
+	expect_orders(1);
+	trio->net.timing.handshake = 2000;
+	net_elapse(&trio->net, 600); /* the pause, and less than the time for which a splice waits */
+	ask(trio, X, A);
+	expect_orders(2);
+	expect_end(trio, &caller);
 	trio_close(trio);
 }
 
