@@ -249,12 +249,18 @@ TEST(the_relay_ends)
 	trio_close(trio);
 }
 
-/* Whichever of the two can be reached again. */
+/* Whichever of the two can be reached again. A has dialled the relayed link: it goes first. */
 static void expect_direct_again(uint32_t reached)
 {
 	struct trio *trio = trio_open(true);
+	uint64_t relay = 1;
+	sl_links_want(trio->sides[A].links, &relay);
+	sl_links_want(trio->sides[X].links, &relay);
+	assert_true(net_until(&trio->net, WAIT_MS, both_reach_it, trio));
+	trio->net.timing.head_start = 600000;
 	want_all(trio);
 	assert_true(net_until(&trio->net, WAIT_MS, is_relayed, trio));
+	assert_true(up_of(trio, A, X)->dialled);
 	net_elapse(&trio->net, 700); /* it is tried in vain meanwhile, which disturbs nothing */
 	assert_int_equal(trio->sides[A].ups[X], 1);
 	assert_int_equal(trio->sides[A].downs[X], 0);
