@@ -175,11 +175,12 @@ TEST(a_proxy_that_fails)
 {
 	static const struct {
 		const char *answer, *text;
-	} rows[] = {{"HTTP/1.1 403 x\r\n\r\n", "far.invalid:7400: the proxy forbids this connection"},
-		    {"HTTP/1.1 200 ", "far.invalid:7400: the proxy gives no whole answer"}};
+		uint32_t ms;
+	} rows[] = {{"HTTP/1.1 403 x\r\n\r\n", "far.invalid:7400: the proxy forbids this connection", 5000},
+		    {"HTTP/1.1 200 ", "far.invalid:7400: the proxy gives no whole answer", 1000}};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct stage *stage = stage_behind(rows[i].answer);
-		stage->ms = 1000;
+		stage->ms = rows[i].ms;
 		struct learner *l = ask(stage, &stage->stranger);
 		assert_int_equal(l->opened, SL_ERR_IO);
 		assert_int_equal(l->client.failure, SL_JOIN_FAILURE_PROXY);

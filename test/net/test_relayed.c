@@ -509,8 +509,6 @@ TEST(a_silent_splice_ends)
 	struct trio *trio = trio_that_notes();
 	struct caller callers[3];
 	uint8_t hello[SL_RELAY_HELLO_BYTES];
-	trio->net.timing.silence = 300;
-	trio->net.timing.ping = 100;
 	ask(trio, A, X);
 	assert_true(net_until(&trio->net, WAIT_MS, is_granted, NULL));
 	for (uint32_t i = 1; i <= 2; i++) {
@@ -519,6 +517,8 @@ TEST(a_silent_splice_ends)
 		say(trio, &callers[i], hello, sizeof hello);
 	}
 	assert_false(callers[1].ended || callers[2].ended);
+	trio->net.timing.silence = 300;
+	trio->net.timing.ping = 100;
 	expect_end(trio, &callers[1]);
 	expect_end(trio, &callers[2]);
 	trio_close(trio);
