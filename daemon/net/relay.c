@@ -121,7 +121,6 @@ void sl_relay_grant(struct sl_link *link, uint32_t other)
 /* Bytes that wait until the other end takes them; meanwhile no more are read. */
 struct rest {
 	uv_write_t request;
-	struct sl_link *from;
 	uint8_t bytes[];
 };
 
@@ -144,10 +143,10 @@ static void read_on(struct sl_link *leg);
 
 static void on_written(uv_write_t *request, int status)
 {
-	struct rest *rest = (struct rest *)request;
-	if (status == 0) /* else `from` may be freed */
-		read_on(rest->from);
-	free(rest);
+	struct sl_link *to = request->handle->data; /* the other one may be freed already */
+	if (status == 0 && to->state == SL_LINK_SPLICED)
+		read_on(other_of(to));
+	free(request);
 }
 
 static void pass(struct sl_link *from, struct sl_link *to, const uint8_t *bytes, size_t count)
@@ -159,7 +158,6 @@ static void pass(struct sl_link *from, struct sl_link *to, const uint8_t *bytes,
 		return;
 	struct rest *rest = malloc(sizeof *rest + count - done);
 	if (rest != NULL) {
-		rest->from = from;
 		memcpy(rest->bytes, bytes + done, count - done);
 		uv_buf_t left = uv_buf_init((char *)rest->bytes, (unsigned)(count - done));
 		uv_read_stop((uv_stream_t *)&from->tcp);
