@@ -469,8 +469,9 @@ TEST(errors_of_the_disk_name_the_remedy)
 	static const struct {
 		int why;
 		const char *remedy;
-	} cases[] = {{ENOSPC, "make room"}, {EROFS, "permission"},   {EMFILE, "ulimit -n"},
-		     {ENFILE, "ulimit -n"}, {ENOMEM, "free memory"}, {EIO, "check the disk"}};
+	} cases[] = {{ENOSPC, "make room"},   {EROFS, "writable"},    {ENOENT, "make the folder"},
+		     {ENOLCK, "no locks"},    {EMFILE, "ulimit -n"},  {ENFILE, "ulimit -n"},
+		     {ENOMEM, "free memory"}, {EIO, "check the disk"}};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct sl_error error;
 		assert_int_equal(sl_disk_error(&error, "file", cases[i].why), SL_ERR_IO);

@@ -213,9 +213,7 @@ TEST_WITH(no_folder, setup, folder_teardown)
 	char folder[256];
 	snprintf(folder, sizeof folder, "%s", folder_path(*state, "no"));
 	assert_int_equal(sl_state_file_open(&state_file, folder, 3, SLOT, &error), SL_ERR_IO);
-	assert_string_equal(error.text,
-			    folder_path(*state,
-					"no/" FILE_NAME ": No such file or directory; check the disk, then "
-					"start the learner again"));
+	assert_string_equal(error.text, folder_path(*state, "no/" FILE_NAME
+							    ": No such file or directory; make the folder"));
 	assert_int_equal(state_file.slots, 0);
 }
