@@ -1,7 +1,8 @@
 /* Play two rounds of three learners, of which the last one is hostile: the input says what becomes of its
  * frames. A command has four bytes: so many frames arrive as they are; then what happens to the next one,
- * where in it, and the byte that it gets. Nothing that it sends may end an honest learner. What is signed
- * cannot be changed so that it is believed: the other messages can. */
+ * where in it, and the byte that it gets. Nothing that it sends may end an honest learner, or give the two
+ * honest ones different means. What is signed cannot be changed so that it is believed: the other messages
+ * can. */
 #include <assert.h>
 #include <sodium.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 #define LEARNERS 3u
 #define LIAR 2u
 #define ELEMENTS 5u
+#define ROUNDS 2u
 #define TURNS_MOST 1500u
 #define FRAMES_MOST 64u /* that the liar repeats: else each would have answers without end */
 
@@ -34,6 +36,8 @@ static struct starling_core_member members[LEARNERS];
 static unsigned char secrets[LEARNERS][64];
 static struct learner learners[LEARNERS];
 static struct frame *frames, **frames_end = &frames;
+static float means[ROUNDS + 1][ELEMENTS]; /* of the honest learners, in each round */
+static uint32_t committed_by[ROUNDS + 1];
 static uint64_t now;
 static const uint8_t *commands;
 static size_t commands_left, repeated;
@@ -111,7 +115,12 @@ static void train(void *context, uint32_t round, int again, float *model)
 
 static void committed(void *context, uint32_t round, const float *model)
 {
-	(void)context, (void)round, (void)model;
+	assert(round >= 1 && round <= ROUNDS);
+	if (context == &learners[LIAR])
+		return;
+	if (committed_by[round]++ == 0)
+		memcpy(means[round], model, sizeof means[round]);
+	assert(memcmp(means[round], model, sizeof means[round]) == 0);
 }
 
 static void report(void *context, uint32_t round, const char *what, const char *why, uint32_t peer)
@@ -257,7 +266,7 @@ static void open_all(void)
 							.self = i,
 							.secret = secrets[i],
 							.elements = ELEMENTS,
-							.rounds = 2};
+							.rounds = ROUNDS};
 		learners[i] = (struct learner){.core = starling_core_open(&options, &duties, &learners[i])};
 		assert(learners[i].core != NULL && starling_core_start(learners[i].core) == 0);
 		while (learners[i].records > 0)
@@ -275,6 +284,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 	commands = bytes;
 	commands_left = count;
 	unchanged = 0;
+	memset(committed_by, 0, sizeof committed_by);
 	open_all();
 	for (uint32_t i = 0; i < TURNS_MOST && turn(); i++)
 		;
