@@ -1,6 +1,7 @@
 /* link.h - one connection; private to the files that implement it. Each calls only those before it:
  *
- *   link_frame.c, link_proxy.c, tls_offload.c, link_send.c, join_server.c, link.c, relay.c, links_slots.c
+ *   link_frame.c, link_proxy.c, tls_offload.c, link_send.c, join_server.c, link.c, relay.c, links_report.c,
+ *   links_traffic.c, links_slots.c
  *
  *   dialled:   CONNECT --connected--> HANDSHAKE --pin verified, Finished sent--> OFFERED --first byte--> UP
  *              .. CONNECT --connected to the proxy--> TUNNEL --it is there--> HANDSHAKE ..
@@ -248,6 +249,17 @@ void sl_link_begin(struct sl_link *link);
 void sl_link_resume(struct sl_link *link);
 /* Close the link and report it to links_slots.c. A second call has no effect. */
 void sl_link_close(struct sl_link *link, const char *why);
+
+/* links_report.c */
+/* Report a key without a roster line: once for each member in whose place it answers, and once if it only
+ * connects. */
+void sl_links_report_unknown(struct sl_link *link);
+/* Return true if the pin is that of the dialled member, or for an accepted link of any other member than this
+ * learner. Else report it. */
+bool sl_links_is_rightful(struct sl_link *link);
+/* `link` is of another start of the member than the link that is up. If that one has received something since
+ * a ping was due after the first such link, both processes run: report it. */
+void sl_links_report_rival(struct sl_link *link, struct sl_slot *slot);
 
 /* join_server.c */
 /* Take over an accepted connection, of a learner that joins, after its handshake. */

@@ -1,4 +1,4 @@
-/* links_slots.c - a slot for each peer: when to dial, which of two links to keep, what to report. */
+/* links_slots.c - a slot for each peer: when to dial, and which of two links to keep. */
 #include "daemon/net/link.h"
 
 #include <assert.h>
@@ -9,7 +9,6 @@
 #include "common/base/bytes.h"
 #include "daemon/net/listen.h"
 #include "daemon/net/relay.h"
-#include "daemon/net/tcp_info.h"
 #include "daemon/runtime/address.h"
 
 static const struct sl_links_timing usual = {.tick = 100,
@@ -213,93 +212,12 @@ bool sl_links_hint(struct sl_links *links, uint32_t peer, const char *addresses)
 	return news;
 }
 
-/* ---- reports of links ---- */
-
-/* Write the address of the other end, and its port if `port`. */
-static void name_end(const struct sl_link *link, char text[static SL_ADDRESS_BYTES], bool port)
+void sl_links_address(const struct sl_links *links, uint32_t peer, char address[static SL_ADDRESS_BYTES])
 {
-	struct sockaddr_storage name = {0};
-	int size = sizeof name;
-	snprintf(text, SL_ADDRESS_BYTES, "?");
-	if (uv_tcp_getpeername(&link->tcp, (struct sockaddr *)&name, &size) == 0)
-		uv_ip_name((struct sockaddr *)&name, text, SL_ADDRESS_BYTES);
-	size_t end = strlen(text); /* the port is at the same place in IPv4 and IPv6 */
-	if (port)
-		snprintf(text + end, SL_ADDRESS_BYTES - end, " port %u",
-			 ntohs(((struct sockaddr_in *)&name)->sin_port));
+	take_turn(links, peer, address);
 }
 
-static void refuse(struct sl_link *link, int expected, const uint8_t *pin)
-{
-	struct sl_links *links = link->links;
-	char text[SL_ADDRESS_BYTES];
-	name_end(link, text, false);
-	if (links->config.handler.refused != NULL)
-		links->config.handler.refused(links->config.handler.context, text, expected, pin);
-}
-
-/* `link` is of another start of the member than the link that is up. If that one has received something since
- * a ping was due after the first such link, both processes run. */
-static void notice_rival(struct sl_link *link, struct sl_slot *slot)
-{
-	struct sl_links *links = link->links;
-	char one[SL_ADDRESS_BYTES], other[SL_ADDRESS_BYTES], both[SL_PLACES_BYTES];
-	if (slot->rival != link->session.start) {
-		slot->rival = link->session.start;
-		slot->rival_at = uv_now(links->config.loop);
-	}
-	if (slot->up->heard <= slot->rival_at + links->config.timing->ping ||
-	    links->config.handler.two_places == NULL)
-		return;
-	name_end(slot->up, one, true);
-	name_end(link, other, true);
-	snprintf(both, sizeof both, "%.60s and %.60s", one, other);
-	links->config.handler.two_places(links->config.handler.context, slot->up->peer, both);
-}
-
-/* Remember an unknown key; return false if it is known already or the table is full. */
-static bool remember(struct sl_links *links, const uint8_t *pin)
-{
-	for (uint32_t i = 0; i < links->unknown_peer_count; i++)
-		if (memcmp(links->unknown_peers[i], pin, SL_HASH_BYTES) == 0)
-			return false;
-	if (links->unknown_peer_count == SL_UNKNOWN_PEERS_MAX)
-		return false;
-	memcpy(links->unknown_peers[links->unknown_peer_count++], pin, SL_HASH_BYTES);
-	return true;
-}
-
-/* Report a key without a roster line: once for each member in whose place it answers, and once if it only
- * connects. */
-static void unknown_peer(struct sl_link *link)
-{
-	struct sl_links *links = link->links;
-	const uint8_t *pin = link->session.pin;
-	bool news = remember(links, pin);
-	if (!link->dialled) {
-		if (news)
-			refuse(link, -1, pin);
-		return;
-	}
-	if (!links->slots[link->peer].refused)
-		refuse(link, (int)link->peer, pin);
-	links->slots[link->peer].refused = true;
-}
-
-/* The pin determines the peer: the dialled member, or for an accepted link any other member than this
- * learner. */
-static bool rightful(struct sl_link *link)
-{
-	struct sl_links *links = link->links;
-	uint32_t member = (uint32_t)link->session.member;
-	if (link->dialled ? member == link->peer : member != links->config.self)
-		return true;
-	uint32_t slot = link->dialled ? link->peer : member;
-	if (!links->slots[slot].refused)
-		refuse(link, link->dialled ? (int)link->peer : -1, link->session.pin);
-	links->slots[slot].refused = true;
-	return false;
-}
+/* ---- which of two links to keep ---- */
 
 /* Return true if an accepted link must be closed (table in link.h). */
 static bool loses(const struct sl_link *link, uint32_t member)
@@ -336,7 +254,7 @@ static void abort_dial(struct sl_slot *slot)
 static void reject_link(struct sl_link *link, struct sl_slot *slot)
 {
 	if (slot->up != NULL && slot->up->session.start != link->session.start)
-		notice_rival(link, slot);
+		sl_links_report_rival(link, slot);
 	sl_link_close(link, "a second link");
 	if (slot->up != NULL && slot->up->in_flight == 0)
 		sl_link_ping(slot->up); /* the peer has lost its end */
@@ -366,7 +284,7 @@ static bool established(struct sl_link *link)
 
 static bool handshake_done(struct sl_link *link)
 {
-	if (!rightful(link)) {
+	if (!sl_links_is_rightful(link)) {
 		link->links->figures.tls_failures[SL_TLS_FAILURE_OTHER_KEY]++;
 		sl_link_close(link, "another learner's key");
 		return false;
@@ -621,102 +539,12 @@ static void on_accept(uv_stream_t *listener, int status)
 		sl_link_begin(link);
 }
 
-/* ---- sending ---- */
-
-void sl_links_send(struct sl_links *links, uint32_t peer, struct sl_frame *frame)
-{
-	struct sl_link *link = links->slots[peer].up;
-	if (link != NULL)
-		sl_link_queue(link, frame);
-}
-
-size_t sl_links_waiting(const struct sl_links *links, uint32_t peer)
-{
-	const struct sl_link *link = links->slots[peer].up;
-	return link == NULL ? 0 : link->vector_bytes + link->control_bytes;
-}
-
-void sl_links_address(const struct sl_links *links, uint32_t peer, char address[static SL_ADDRESS_BYTES])
-{
-	take_turn(links, peer, address);
-}
-
-bool sl_links_reads(const struct sl_links *links, uint32_t peer)
-{
-	const struct sl_link *link = links->slots[peer].up;
-	return link == NULL ||
-	       (link->vector_bytes <= SL_LINK_ANSWER_BYTES && link->control_bytes <= SL_LINK_QUEUE_BYTES);
-}
-
-void sl_links_consumed(struct sl_links *links, uint32_t peer)
-{
-	struct sl_link *link = links->slots[peer].up;
-	if (link == NULL || link->unread == 0)
-		return; /* a frame of a closed link */
-	link->unread--;
-	sl_link_resume(link);
-}
-
-void sl_links_drop(struct sl_links *links, uint32_t peer, const char *why)
-{
-	if (links->slots[peer].up != NULL)
-		sl_link_close(links->slots[peer].up, why);
-}
-
-void sl_links_flush(struct sl_links *links)
-{
-	for (struct sl_link *link = links->all, *next; link != NULL; link = next) {
-		next = link->next;
-		if (link->state == SL_LINK_UP &&
-		    (link->control.head != NULL || link->vectors.head != NULL || link->current != NULL))
-			sl_link_pump(link);
-	}
-}
-
-const struct sl_links_figures *sl_links_figures(const struct sl_links *links)
-{
-	return &links->figures;
-}
-
-struct sl_link_bytes sl_links_bytes(const struct sl_links *links, uint32_t peer)
-{
-	return links->slots[peer].bytes;
-}
-
-double sl_links_speed(const struct sl_links *links, uint32_t peer, bool *floor)
-{
-	const struct sl_link *link = links->slots[peer].up;
-	*floor = true;
-	return link == NULL ? 0 : sl_link_speed_of(&link->speed, sl_link_descriptor(link), floor);
-}
-
-bool sl_links_figures_of(const struct sl_links *links, uint32_t peer, struct sl_link_figures *state)
-{
-	const struct sl_link *link = links->slots[peer].up;
-	struct sl_tcp_info info;
-	bool floor;
-	*state = (struct sl_link_figures){0};
-	if (link == NULL)
-		return false;
-	double rate = sl_links_speed(links, peer, &floor);
-	sl_tcp_info_get(sl_link_descriptor(link), &info);
-	*state = (struct sl_link_figures){.rtt_s = info.rtt_s,
-					  .rate = floor ? 0 : rate,
-					  .flight = floor ? 0 : link->speed.flight,
-					  .waiting = sl_links_waiting(links, peer) + link->in_flight,
-					  .unsent = info.unsent,
-					  .way = link->way,
-					  .via = link->via,
-					  .buffers = sl_link_window_size(sl_link_descriptor(link))};
-	return true;
-}
-
 /* ---- opening and closing ---- */
 
 static const struct sl_link_reports reports = {.handshake_done = handshake_done,
 					       .established = established,
 					       .lost = lost,
-					       .unknown_peer = unknown_peer,
+					       .unknown_peer = sl_links_report_unknown,
 					       .order = take_order,
 					       .leg = sl_relay_leg};
 
