@@ -1,6 +1,7 @@
 """The cases in a process of their own (bench-kernels), and those of real daemons over loopback, by `starling launch`.
 
-The first round makes the links and is not counted. The trainer is `noise`, except in the case `demo`.
+The first rounds are not counted: the links are made, and the ranges of the tensors, with more bits an element, give way to those of
+updates (ROUND.md §4.8). The trainer is `noise`, except in the case `demo`.
 """
 import statistics
 import tempfile
@@ -10,11 +11,12 @@ from program import Failed
 PARTS = 'agree', 'share', 'ready', 'mix', 'confirm'
 TLS = 'TLS with nothing around it, both ends'
 MEMORY_FOLDER = '/dev/shm'
+FIRST = 4  # rounds that are not counted
 
 
 def launch(bench, learners, topology, size=0, settings=(), run_folder='run', what='rounds of daemons', rounds=0):
-	"""Launch one run; return the rounds of its summary. `size` 0: the default trainer. `rounds` 0: one for each sample, after the first."""
-	arguments = ['launch', '-n', learners, '--rounds', rounds or bench.repeat + 1, '--topology', topology, '--run-dir', run_folder]
+	"""Launch one run; return the rounds of its summary. `size` 0: the default trainer. `rounds` 0: one for each sample, after the first ones."""
+	arguments = ['launch', '-n', learners, '--rounds', rounds or bench.repeat + FIRST, '--topology', topology, '--run-dir', run_folder]
 	for setting in (*(('trainer=noise', f'noise_parameters={size}') if size else ()), *settings):
 		arguments += ['--set', setting]
 	summary = bench.programs.starling_json(arguments, what)
@@ -24,9 +26,9 @@ def launch(bench, learners, topology, size=0, settings=(), run_folder='run', wha
 
 
 def numbers(rows, key, scale=1.0):
-	"""Return a number of each round but the first; of "parts_s" with "." between. Rounds without it are left out."""
+	"""Return a number of each round but the first ones; of "parts_s" with "." between. Rounds without it are left out."""
 	*within, key = key.split('.')
-	found = [(row[within[0]] or {} if within else row).get(key) for row in rows[1:]]
+	found = [(row[within[0]] or {} if within else row).get(key) for row in rows[FIRST:]]
 	return [scale * value for value in found if value is not None]
 
 
@@ -46,7 +48,7 @@ def exchange(bench, learners, size, topology, few, many):
 	cpu = bench.result.add('ns a byte', 'CPU of both ends, mixing included')
 	runs = [launch(bench, learners, topology, size, ('mixing=metropolis', f'iterations={n}'), f'run-{n}', f'{n} iterations')
 		for n in (few, many)]
-	for a, b in zip(*(rows[1:] for rows in runs)):
+	for a, b in zip(*(rows[FIRST:] for rows in runs)):
 		if b['bytes'] > a['bytes']:
 			cpu.append(1e9 * (b['cpu_s'] - a['cpu_s']) / (b['bytes'] - a['bytes']))
 	kernels(bench, 'tls')
@@ -57,7 +59,7 @@ def traffic(bench, simulated, launched):
 	"""What a learner sends and computes in rounds of small models, by the number of learners: it grows with their records."""
 	topology, size = 'regular:6', 1000
 	for learners in simulated:
-		rows = bench.programs.starling_json(['simulate', '-n', learners, '--rounds', bench.repeat + 1, '--topology', topology, '--set', 'trainer=noise',
+		rows = bench.programs.starling_json(['simulate', '-n', learners, '--rounds', bench.repeat + FIRST, '--topology', topology, '--set', 'trainer=noise',
 			'--set', f'noise_parameters={size}'], f'{learners} learners in one process')['rounds']
 		bench.result.add('kB', f'sent by a learner, N {learners}', *numbers(rows, 'bytes', 1e-3 / learners))
 	for learners in launched:
@@ -89,7 +91,7 @@ def daemons(bench, memory=False, least=False, **what):
 	result.add('MB', 'memory of a learner, at most', *numbers(rows, 'peak_bytes', 1e-6))
 	if least:
 		shortest = result.add('s', 'its floor: bytes and arithmetic')
-		shortest.append(floor(bench, what['learners'], what['size'], rows[1]))
+		shortest.append(floor(bench, what['learners'], what['size'], rows[FIRST]))
 		result.add_ratio('over its floor', seconds, shortest)
 	if memory:
 		try:

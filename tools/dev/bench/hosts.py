@@ -16,7 +16,7 @@ from pathlib import Path
 
 import lab
 import program
-from daemons import PARTS, launch
+from daemons import FIRST, PARTS, launch
 from watch import Link, Watch, sent_most, waits
 
 QUEUE_MS, QUEUE_LEAST = 50, 131072
@@ -140,7 +140,7 @@ class Moments:
 
 def measure_way(bench, links, plain, hosts, mbit, size, topology, settings):
 	"""Add the figures of rounds with these settings. `plain`: seconds of MPI_Allreduce and of a ring, megabytes of a ring."""
-	result, rounds = bench.result, range(2, bench.repeat + 2)
+	result, rounds = bench.result, range(FIRST + 1, FIRST + bench.repeat + 1)
 	name = ' + '.join(setting.partition('=')[2] for setting in settings if not setting.startswith('privacy_check='))
 	watch = Watch(links, mbit, LEARNER)
 	watch.start()
@@ -156,12 +156,12 @@ def measure_way(bench, links, plain, hosts, mbit, size, topology, settings):
 		seconds.append(end - begin)
 		for label, waited in zip(labels, waits(samples, begin, end)):
 			result.add('s', f'{name}: {label}', waited)
-	result.add('s', f'{name}: CPU of all learners', *(row['cpu_s'] for row in rows[1:]))
+	result.add('s', f'{name}: CPU of all learners', *(row['cpu_s'] for row in rows[FIRST:]))
 	sent = result.add('MB', f'{name}: sent at most',
 		*(1e-6 * sent_most(samples, moments.committed[t - 1], moments.committed[t]) for t in rounds))
 	for label, above, below in zip(('over MPI_Allreduce', 'over the ring', 'bytes over the ring'), (seconds, seconds, sent), plain):
 		result.add_ratio(f'{name}: {label}', above, below)
-	parts = [row['parts_s'] for row in rows[1:] if row['parts_s']]  # a round that is finished by recovery has none
+	parts = [row['parts_s'] for row in rows[FIRST:] if row['parts_s']]  # a round that is finished by recovery has none
 	if parts:
 		medians = (f'{part} {statistics.median(row[part] for row in parts):.3f} s' for part in PARTS)
 		result.notes.append(f'{name}, medians of its parts: {", ".join(medians)}')
