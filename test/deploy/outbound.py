@@ -70,7 +70,8 @@ def replay(host, number, line, proxy):
 	"""Run the commands of the page on a host of a site; there is no user starling here."""
 	(_, commands), = blocks(SOURCE / 'deploy/README.md', 'Sites that may only connect out')
 	commands = commands.replace('-o starling ', '').replace('/etc/starling-proxy', '/var/lib/starling/proxy-login') \
-		.replace('http://proxy.clinic.example.org:3128', proxy).replace('--name bo', f'--name {host.name}')
+		.replace('http://proxy.clinic.example.org:3128', proxy).replace('--name bo', f'--name {host.name}') \
+		.replace('bo.invalid', f'{host.name}.invalid')
 	commands = commands.replace('starling join', f'starling join {shlex.join(hosts.OWN)}')
 	command = 'env', *LOGIN, f'INVITATION={line}', f'PATH={hosts.STARLING.parent}:/usr/bin:/bin', 'sh', '-euc', commands
 	host.commands += 1
