@@ -120,7 +120,8 @@ struct sl_link {
 	uv_connect_t connect;
 	int family; /* of the address that it dials */
 	enum sl_link_way way;
-	uint32_t via; /* roster index of the learner whose address is dialled: the peer, or the relay */
+	uint32_t via;  /* roster index of the learner whose address is dialled: the peer, or the relay */
+	uint32_t ways; /* addresses of that learner, each name counted as one */
 	uint8_t token[SL_RELAY_TOKEN_BYTES]; /* for the relay */
 	struct sl_leg *leg;		     /* of a connection that this learner relays; owned */
 	struct sl_proxy_talk *talk;	     /* on the way through the proxy; NULL: none, or past it */

@@ -68,8 +68,9 @@ static void connect_one(struct sl_link *link, const struct addrinfo *found)
 {
 	struct sl_slot *slot = &link->links->slots[link->via];
 	uint32_t count;
-	const struct addrinfo *one = sl_address_pick(found, slot->tries / slot->ways, &count);
-	slot->ways *= count;
+	const struct addrinfo *one = sl_address_pick(found, slot->tries / link->ways, &count);
+	if (link->via == link->peer)
+		slot->ways *= count;
 	link->since = uv_now(link->links->config.loop);
 	sl_link_connect(link, one->ai_addr);
 }
@@ -98,7 +99,9 @@ static void go(struct sl_link *link)
 	struct sl_slot *slot = &links->slots[link->via];
 	struct sockaddr_in v4;
 	struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
-	slot->ways = take_turn(links, link->via, one);
+	link->ways = take_turn(links, link->via, one);
+	if (link->via == link->peer)
+		slot->ways = link->ways;
 	bool found = has_address(slot->hints, one); /* in the local network */
 	if (!found && sl_proxy_serves(links->config.proxy, one) && !sl_link_proxy_open(link, one)) {
 		sl_link_close(link, "out of memory");

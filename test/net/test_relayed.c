@@ -224,6 +224,24 @@ TEST(no_learner_relays_unless_it_is_told)
 	trio_close(trio);
 }
 
+/* Many connections to one relay are under way at once: what is known of its addresses is not theirs to
+ * change. */
+TEST(relayed_dials_leave_the_ways_of_the_relay)
+{
+	struct trio *trio = trio_open(true);
+	uint64_t relay = 1;
+	for (uint32_t i = A; i <= X; i++)
+		sl_links_want(trio->sides[i].links, &relay);
+	assert_true(net_until(&trio->net, WAIT_MS, both_reach_it, trio));
+	for (uint32_t i = A; i <= X; i++)
+		trio->sides[i].links->slots[R].ways = 7;
+	want_all(trio);
+	assert_true(net_until(&trio->net, WAIT_MS, is_relayed, trio));
+	for (uint32_t i = A; i <= X; i++)
+		assert_int_equal(trio->sides[i].links->slots[R].ways, 7);
+	trio_close(trio);
+}
+
 static bool both_lost(void *argument)
 {
 	const struct trio *trio = argument;
