@@ -68,12 +68,20 @@ static void look_at_end(struct sl_link *link, int rc)
 	sl_link_close(link, ending(link, rc));
 }
 
+/* Note that bytes of the peer have come; over a relay, those count that were decrypted. */
+static void hear(struct sl_link *link)
+{
+	link->heard = uv_now(link->links->config.loop);
+}
+
 /* Decrypt the input into the frame under way. The first byte on an OFFERED link establishes it. */
 static int read_some(struct sl_link *link)
 {
 	struct sl_deframer *deframer = &link->deframer;
 	bool whole;
 	int rc = sl_link_decrypt(link, &whole);
+	if (rc == SL_OK)
+		hear(link);
 	if (rc != SL_OK || (link->state == SL_LINK_OFFERED && !link->links->reports->established(link)) ||
 	    !whole)
 		return rc;
@@ -213,7 +221,8 @@ static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
 		return;
 	uint8_t *ciphertext = NULL;
 	if (count > 0) {
-		link->heard = uv_now(links->config.loop);
+		if (link->way != SL_LINK_RELAY)
+			hear(link);
 		links->figures.bytes_received += (uint64_t)count;
 		sl_link_bytes_of(link)->received += (uint64_t)count;
 		ciphertext = links->ciphertext;
@@ -239,7 +248,7 @@ void sl_link_resume(struct sl_link *link)
 	if (!link->paused || link->unread > SL_UNREAD_MAX / 2 || link->state != SL_LINK_UP)
 		return;
 	link->paused = false;
-	link->heard = uv_now(link->links->config.loop); /* this end had paused reading */
+	hear(link); /* this end had paused reading */
 	start_reading(link);
 }
 
@@ -266,6 +275,8 @@ static void returned(struct sl_link *link)
 	for (struct sl_arrived *a; link->state == SL_LINK_UP && (a = sl_tls_offload_next(offload)) != NULL;
 	     free(a))
 		hand_over(link, a->kind, a->payload, a->size);
+	if (offload->ciphertext != NULL && (offload->read == SL_OK || offload->read == SL_PENDING))
+		hear(link); /* it is more than a record */
 	give_back(link->links, offload->ciphertext);
 	offload->ciphertext = NULL;
 	sl_tls_offload_clear(link);

@@ -258,8 +258,8 @@ void sl_links_report_unknown(struct sl_link *link);
 /* Return true if the pin is that of the dialled member, or for an accepted link of any other member than this
  * learner. Else report it. */
 bool sl_links_is_rightful(struct sl_link *link);
-/* `link` is of another start of the member than the link that is up. If that one has received something since
- * a ping was due after the first such link, both processes run: report it. */
+/* `link` is of another start of the member than the link that is up. If that one is direct and has
+ * received something since a ping was due after the first such link, both processes run: report it. */
 void sl_links_report_rival(struct sl_link *link, struct sl_slot *slot);
 
 /* join_server.c */

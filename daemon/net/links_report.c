@@ -35,7 +35,8 @@ void sl_links_report_rival(struct sl_link *link, struct sl_slot *slot)
 		slot->rival = link->session.start;
 		slot->rival_at = uv_now(links->config.loop);
 	}
-	if (slot->up->heard <= slot->rival_at + links->config.timing->ping ||
+	if (slot->up->way == SL_LINK_RELAY ||
+	    slot->up->heard <= slot->rival_at + links->config.timing->ping ||
 	    links->config.handler.two_places == NULL)
 		return;
 	name_end(slot->up, one, true);

@@ -227,10 +227,10 @@ static bool loses(const struct sl_link *link, uint32_t member)
 {
 	const struct sl_slot *slot = &link->links->slots[member];
 	const struct sl_link *up = slot->up;
-	if (slot->up != NULL && slot->up->session.start != link->session.start)
-		return true;
 	if (up != NULL && up->way == SL_LINK_RELAY && link->way != SL_LINK_RELAY)
 		up = NULL; /* the direct way is the better one */
+	if (up != NULL && up->session.start != link->session.start)
+		return true;
 	if (up != NULL && !up->dialled)
 		return up->number > link->number;
 	if (!goes_first(link->links, member))
@@ -274,7 +274,7 @@ static bool established(struct sl_link *link)
 	assert(slot->up == NULL && slot->dialling == NULL);
 	slot->up = link;
 	link->state = SL_LINK_UP;
-	link->since = uv_now(links->config.loop);
+	link->since = link->heard = uv_now(links->config.loop);
 	links->figures.up++;
 	slot->direct_at = link->since + links->config.timing->direct;
 	links->config.handler.up(links->config.handler.context, link->peer);

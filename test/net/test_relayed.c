@@ -242,6 +242,65 @@ TEST(relayed_dials_leave_the_ways_of_the_relay)
 	trio_close(trio);
 }
 
+static bool is_direct_at(void *argument)
+{
+	const struct sl_link *x = up_of(argument, X, A);
+	return x != NULL && x->way == SL_LINK_DIRECT;
+}
+
+/* Send both ends a byte now and then, in place of what they send each other. */
+static struct {
+	uint64_t at;
+	uint32_t sent;
+} trickle;
+
+static bool trickles(void *argument)
+{
+	static const uint8_t record[] = {0x17, 3, 3, 0x40, 0}; /* begins one of 16,384 bytes */
+	const struct trio *trio = argument;
+	uint64_t now = uv_now(&trio->net.loop);
+	bool ended = trio->sides[A].downs[X] > 0 && trio->sides[X].downs[A] > 0;
+	if (now < trickle.at + 20)
+		return ended;
+	uv_buf_t byte = uv_buf_init((char *)&record[trickle.sent < 5 ? trickle.sent : 4], 1);
+	for (struct sl_link *leg = trio->sides[R].links->all; leg != NULL; leg = leg->next) {
+		if (leg->state != SL_LINK_SPLICED)
+			continue;
+		leg->heard = now; /* or R would end them */
+		uv_read_stop((uv_stream_t *)&leg->tcp);
+		uv_try_write((uv_stream_t *)&leg->tcp, &byte, 1);
+	}
+	trickle.at = now;
+	trickle.sent++;
+	return ended;
+}
+
+/* A relay that holds back what the two send keeps their link by no bytes of its own. */
+TEST(a_relay_keeps_no_dead_link)
+{
+	struct trio *trio = trio_open(true);
+	want_all(trio);
+	assert_true(net_until(&trio->net, WAIT_MS, is_relayed, trio));
+	net_elapse(&trio->net, 20);
+	memset(&trickle, 0, sizeof trickle);
+	trio->net.timing.silence = 300;
+	trio->net.timing.ping = 100;
+	assert_true(net_until(&trio->net, WAIT_MS, trickles, trio));
+	trio_close(trio);
+}
+
+/* A has ended without a word, and the relay does not say so: X knows an earlier start of it. */
+TEST(a_relay_keeps_no_learner_out)
+{
+	struct trio *trio = trio_open(true);
+	want_all(trio);
+	assert_true(net_until(&trio->net, WAIT_MS, is_relayed, trio));
+	trio->sides[X].links->slots[A].up->session.start++;
+	set_address(trio, X, trio->sides[X].port);
+	assert_true(net_until(&trio->net, WAIT_MS, is_direct_at, trio));
+	trio_close(trio);
+}
+
 static bool both_lost(void *argument)
 {
 	const struct trio *trio = argument;
