@@ -231,11 +231,12 @@ static bool loses(const struct sl_link *link, uint32_t member)
 		up = NULL; /* the direct way is the better one */
 	if (up != NULL && up->session.start != link->session.start)
 		return true;
+	bool first = goes_first(link->links, member);
+	if (first && slot->dialling != NULL && slot->dialling->state == SL_LINK_OFFERED)
+		return true; /* also beside a relayed link */
 	if (up != NULL && !up->dialled)
 		return up->number > link->number;
-	if (!goes_first(link->links, member))
-		return false;
-	return up != NULL || (slot->dialling != NULL && slot->dialling->state == SL_LINK_OFFERED);
+	return first && up != NULL;
 }
 
 static void end_dial(struct sl_links *links, struct sl_slot *slot)
