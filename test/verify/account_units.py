@@ -86,9 +86,9 @@ class Case(unittest.TestCase):
 		self.roster = self.folder / 'roster.yaml'
 		self.write_roster(LEARNERS)
 
-	def write_roster(self, learners):
+	def write_roster(self, learners, settings='settings: {rounds: 20, tolerance: 1}\nmembers:\n'):
 		pins = {i: hashlib.sha256(account.SPKI + KEYS[i].key).hexdigest() for i in learners}
-		self.roster.write_text('settings: {rounds: 20, tolerance: 1}\nmembers:\n' + ''.join(
+		self.roster.write_text(settings + ''.join(
 			f'- {{id: {i}, name: site-{i}, address: "127.0.0.1:1", key: "sha256:{pin}"}}\n' for i, pin in pins.items()))
 
 	def run_command(self, *arguments):
@@ -232,6 +232,20 @@ class Verify(Case):
 		self.expect(self.exported(made_account(signers=(2, 1, 1))), '2 of 4 participants')
 		self.expect(self.exported(made_account(signers=(2, 1, 9))), '2 of 4 participants')
 		self.assertEqual(self.verify(self.exported(made_account(signers=(3, 1, 5)))), [])
+
+	def test_enough_have_taken_part(self):
+		"""A learner could sign what it alone has seen."""
+		alone = {'participants': [[OWN, 1]], 'signers': (OWN,)}
+		pair = {'participants': [[1, 1], [OWN, 1]], 'signers': (1, OWN)}
+		texts = [self.exported(made_account(**changes)) for changes in (alone, {'participants': [], 'signers': ()}, pair)]
+		self.expect(texts[0], 'round 2 (record 2, line 3): 1 participant; a round has 3 at least')
+		self.expect(texts[1], '0 participants; a round has 3 at least')
+		self.expect(texts[2], '2 participants; a round has 3 at least')
+		for settings in ('settings: {tolerance: 1, privacy_check: "warn"}\nmembers:\n', ''):
+			self.write_roster(LEARNERS, settings)
+			self.expect(texts[0], '1 participant; a round has 2 at least')
+			self.expect(texts[1], '0 participants; a round has 2 at least')
+			self.assertEqual(self.verify(texts[2]), [])
 
 	def test_keys_are_those_of_the_roster(self):
 		text = self.exported(RECORDS)

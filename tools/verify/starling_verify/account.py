@@ -150,6 +150,7 @@ class Roster:
     pins: set[tuple[int, str]] = field(default_factory=set)
     names: dict[int, str] = field(default_factory=dict)
     tolerance: int = 1
+    warns: bool = False  # a round may have fewer participants than tolerance + 2: privacy_check, or the settings are not in a roster
 
     def read(self, path: str) -> None:
         try:
@@ -162,10 +163,15 @@ class Roster:
             if found["id"] and found["key"] and found["id"][1].isdecimal():
                 self.pins.add((int(found["id"][1]), found["key"][1].removeprefix("sha256:")))
                 self.names[int(found["id"][1])] = found["name"][1] if found["name"] else ""
-        tolerance = re.search(r"\btolerance:\s*[\"']?(\d+)", text)
+        tolerance = re.search(r"\btolerance:\s*[\"']?(\d{1,9})\b", text)
         self.tolerance = max(self.tolerance, int(tolerance[1])) if tolerance else self.tolerance
+        self.warns = self.warns or not re.search("^members:", text, flags=re.M) or bool(re.search(r"\bprivacy_check:\s*[\"']?warn", text))
         if not self.pins:
             raise CommandError(f"{path}: no learner with an id and a key is in it")
+
+    def least(self) -> int:
+        """Return the least number of participants of a round."""
+        return 2 if self.warns else self.tolerance + 2
 
     def pinned(self, learner: int, key: str) -> bool:
         return (learner, hashlib.sha256(SPKI + bytes.fromhex(key)).hexdigest()) in self.pins
@@ -236,7 +242,9 @@ class Check:
                 self._say(where, f"{self.roster.called(learner)} has not signed this result of this view")
             else:
                 good.add(learner)
-        size = len(participants)
+        size, least = len(participants), self.roster.least()
+        if size < least:
+            self._say(where, f"{plural(size, 'participant')}; a round has {least} at least")
         need = min(size, max(self.roster.tolerance, (size + record["view"]["forgetful"]) // 2) + 1)
         if participants != sorted(set(participants)) or len(good) < need:
             self._say(where, f"{len(good)} of {plural(size, 'participant')} have signed its result; a commit needs {need}")
