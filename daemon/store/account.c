@@ -3,8 +3,8 @@
  *
  * The transaction of a commit has the record, too. After it the record is appended to the file, without a
  * synchronisation of its own: each start writes those of the database into their places again. They leave the
- * database when the file is synchronised, which is done together with the emptying of the log. The newest one
- * stays: the chain goes on from it.
+ * database when the file is synchronised, which is done at each start and together with the emptying of the
+ * log. The newest one stays: the chain goes on from it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -155,5 +155,7 @@ int sl_store_account_open(struct sl_store *store)
 {
 	int rc = sl_store_account_write(store);
 	bool cut = rc == SL_OK && store->account.file >= 0;
-	return cut && ftruncate(store->account.file, (off_t)store->account.end) < 0 ? fail(store) : rc;
+	if (cut && ftruncate(store->account.file, (off_t)store->account.end) < 0)
+		return fail(store);
+	return rc == SL_OK ? sl_store_account_sync(store) : rc;
 }

@@ -210,7 +210,20 @@ TEST_WITH(bytes_that_are_wrong_or_too_many_do_not_stay, setup, folder_teardown)
 	expect_account(*state, 1, 3);
 }
 
-/* Then the newest record alone is in the database, and those before it are in the file only. */
+/* Lose the file: the newest record alone is in the database. */
+static void expect_newest_alone(const char *folder, sl_round t)
+{
+	size_t size;
+	assert_int_equal(truncate(folder_path(folder, ACCOUNT), 10), 0);
+	reopen(folder);
+	uint8_t *bytes = folder_get(folder, ACCOUNT, &size);
+	assert_int_equal(size, size_of(t));
+	assert_true(sodium_is_zero(bytes + 10, size_of(t - 1) - 10));
+	assert_memory_equal(bytes + size_of(t - 1), "SLac", 4);
+	free(bytes);
+}
+
+/* Those before the newest one are in the file only. */
 TEST_WITH(records_leave_the_database_when_the_file_has_them, setup, folder_teardown)
 {
 	struct sl_store *store = open_made(*state);
@@ -224,19 +237,24 @@ TEST_WITH(records_leave_the_database_when_the_file_has_them, setup, folder_teard
 	assert_int_equal(truncate(folder_path(*state, ACCOUNT), 0), 0);
 	store = open_made(*state);
 	expect_account(*state, 1, 4);
+	assert_int_equal(commit(store, 5), SL_OK);
+	synchronisations = 0;
 	assert_int_equal(sl_store_rest(store, 0, NULL), SL_OK);
 	assert_int_equal(synchronisations, 1);
-	assert_int_equal(commit(store, 5), SL_OK);
+	assert_int_equal(commit(store, 6), SL_OK);
 	sl_store_close(store);
-	expect_account(*state, 1, 5);
-	assert_int_equal(truncate(folder_path(*state, ACCOUNT), 10), 0);
-	reopen(*state);
-	size_t size;
-	uint8_t *bytes = folder_get(*state, ACCOUNT, &size);
-	assert_int_equal(size, size_of(5));
-	assert_true(sodium_is_zero(bytes + 10, size_of(4) - 10));
-	assert_memory_equal(bytes + size_of(4), "SLac", 4);
-	free(bytes);
+	expect_account(*state, 1, 6);
+	expect_newest_alone(*state, 6);
+}
+
+/* Its log does not grow enough to be emptied. */
+TEST_WITH(a_start_has_the_file_synchronised, setup, folder_teardown)
+{
+	begin(*state, 1, 3);
+	synchronisations = 0;
+	begin(*state, 4, 4);
+	assert_int_equal(synchronisations, 1);
+	expect_newest_alone(*state, 4);
 }
 
 /* A folder in the place of the file: nothing can be written. */
