@@ -104,6 +104,13 @@ static int complain(const struct sl_error *error)
 	return error->code == SL_ERR_BUSY || error->code == SL_ERR_IO || error->code == SL_PENDING ? 1 : 2;
 }
 
+static void report_fine(const char *config, const struct sl_roster *roster)
+{
+	char hash[2 * SL_HASH_BYTES + 1];
+	sodium_bin2hex(hash, sizeof hash, roster->hash, sizeof roster->hash);
+	printf("%s: fine\nhash of the roster: %s\n", config, hash);
+}
+
 /* Keep the memory of freed chunks: the kernel would clear it for every new chunk. */
 static void keep_memory(void)
 {
@@ -138,7 +145,7 @@ int main(int argc, char **argv)
 	bool ended = rc == SL_PENDING && !arguments.check; /* told to end while it started */
 	int status = rc == SL_OK || ended ? 0 : complain(&error);
 	if (rc == SL_OK && arguments.check)
-		printf("%s: fine\n", arguments.config);
+		report_fine(arguments.config, &daemon.members.roster);
 	else if (rc == SL_OK)
 		status = sl_loop_run(&daemon);
 	sl_setup_close(&daemon);

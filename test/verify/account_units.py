@@ -132,7 +132,18 @@ class Export(Case):
 		status, out, _ = self.run_command('verify', '--roster', self.roster, self.folder / 'export')
 		self.assertEqual(status, 0)
 		self.assertEqual(out, '3 records of learner 2 (site-2), run study, up to round 3: as they were signed\n'
-			f'link of the last one: {link_of(RECORDS[2]).hex()}\n')
+			f'link of the last one: {link_of(RECORDS[2]).hex()}\nrounds 1 to 3: roster {hashed("roster")}\n'
+			'of the rosters given, the keys and tolerance 1 were checked, not their hashes, which cover all shared settings: '
+			"compare them with that of 'starlingd --check'\n")
+
+	def test_rosters_are_named(self):
+		self.write(made_account(view={**RECORDS[1]['view'], 'roster': hashed('another')}))
+		self.assertEqual(self.verify(self.export()), [])
+		_, out, _ = self.run_command('verify', '--roster', self.roster, self.folder / 'export')
+		self.assertEqual(out.splitlines()[2:5], [f'round 1: roster {hashed("roster")}', f'round 2: roster {hashed("another")}',
+			f'round 3: roster {hashed("roster")}'])
+		_, out, _ = self.run_command('verify', '--roster', self.roster, '--json', self.folder / 'export')
+		self.assertEqual(json.loads(out)['rosters'][1], {'hash': hashed('another'), 'first_round': 2, 'last_round': 2})
 
 	def test_a_table(self):
 		self.write(RECORDS)

@@ -190,14 +190,22 @@ class Check:
         self.before: Optional[dict] = None
         self.link = records.NONE  # of the record before
         self.count = 0
+        self.rosters: list[tuple[str, int, int]] = []  # hashes, and the first and last round of records in a row with it
 
     def take(self, record: dict, where: str) -> None:
         self._follows(record, where)
         self.link = records.link(record["run"], record["number"], bytes.fromhex(record["link_before"]), records.entry_hash(record))
         self._is_signed(record, where)
         self._is_certified(record, where)
+        self._note_roster(record)
         self.before = record
         self.count += 1
+
+    def _note_roster(self, record: dict) -> None:
+        used, t = record["view"]["roster"], record["round"]
+        if self.rosters and self.rosters[-1][0] == used:
+            t = self.rosters.pop()[1]
+        self.rosters.append((used, t, record["round"]))
 
     def _say(self, where: str, text: str) -> None:
         self.findings.append(f"{where}: {text}")
@@ -320,17 +328,32 @@ def show(check: Check, head: dict, as_json: bool) -> None:
     last = check.before
     if as_json:
         print(dumps({"run": head["run"], "learner": head["learner"], "records": check.count, "findings": check.findings,
-                     "notes": check.notes, "last_round": last["round"] if last else None, "link": check.link.hex()}))
+                     "notes": check.notes, "last_round": last["round"] if last else None, "link": check.link.hex(), "tolerance": check.roster.tolerance,
+                     "rosters": [{"hash": used, "first_round": first, "last_round": end} for used, first, end in check.rosters]}))
         return
     for text in check.findings[:FINDINGS_MOST]:
         print(clean(text))
     if len(check.findings) > FINDINGS_MOST:
         print(f"and {len(check.findings) - FINDINGS_MOST} more; --json has them all")
     if not check.findings and last is not None:
-        print(f"{plural(check.count, 'record')} of {clean(check.roster.called(head['learner']))}, run {clean(head['run'])}, "
-              f"up to round {last['round']}: as they were signed\nlink of the last one: {check.link.hex()}")
+        show_verdict(check, head, last)
     for text in check.notes[:FINDINGS_MOST]:
         print(f"note: {clean(text)}")
+
+
+def rounds_text(first: int, end: int) -> str:
+    return f"round {first}" if first == end else f"rounds {first} to {end}"
+
+
+def show_verdict(check: Check, head: dict, last: dict) -> None:
+    print(f"{plural(check.count, 'record')} of {clean(check.roster.called(head['learner']))}, run {clean(head['run'])}, "
+          f"up to round {last['round']}: as they were signed\nlink of the last one: {check.link.hex()}")
+    for used, first, end in check.rosters[:FINDINGS_MOST]:
+        print(f"{rounds_text(first, end)}: roster {used}")
+    if len(check.rosters) > FINDINGS_MOST:
+        print(f"and {len(check.rosters) - FINDINGS_MOST} more; --json has them all")
+    print(f"of the rosters given, the keys and tolerance {check.roster.tolerance} were checked, not their hashes, which cover all shared settings: "
+          "compare them with that of 'starlingd --check'")
 
 
 def verify_file(arguments: list[str]) -> int:
