@@ -219,7 +219,10 @@ class Verify(Case):
 			line = max(i for i, begin in enumerate(begins) if begin <= at) + 1
 			other = b'0' if text[at:at + 1] != b'0' else b'1'
 			found = self.verify(text[:at] + other + text[at + 1:])
-			self.assertTrue(any(f'line {line}' in one for one in found), (at, text[at - 20:at + 20], found))
+			self.assertTrue(len(found) == 1 and f'line {line}' in found[0], (at, text[at - 20:at + 20], found))
+		self.assertEqual(self.verify(text.replace(b'"attempt":1', b'"attempt":x')),
+			[f'line {i + 1} (record {i}) was changed: not a record' for i in (1, 2, 3)])
+		self.assertEqual(self.verify(text.replace(b'"time":', b'"time\xff', 1)), ['line 2 (record 1) was changed: not a record'])
 
 	def test_a_record_that_is_left_out_or_moved_is_named(self):
 		lines = self.exported(RECORDS).splitlines(keepends=True)
@@ -228,6 +231,15 @@ class Verify(Case):
 		self.expect(''.join([lines[0], lines[1], lines[3], lines[2]]), 'line 3')
 		self.expect(''.join(lines)[:-1], 'the last line has no end')
 		self.expect(''.join(lines[1:]), 'line 1')
+
+	def test_rounds_without_record_are_noted(self):
+		found = [made_record(3, None)]
+		for t in (4, 6, 9):
+			found.append(made_record(t, found[-1]))
+		self.assertEqual(self.verify(self.exported(found)), [])
+		_, out, _ = self.run_command('verify', '--roster', self.roster, self.folder / 'export')
+		self.assertEqual(out.splitlines()[-3:], ['note: rounds 1 to 2 are not in the account', 'note: round 5 is not in the account',
+			'note: rounds 7 to 8 are not in the account'])
 
 	def test_what_a_liar_signs_is_not_what_the_participants_have_signed(self):
 		"""The learner signs a record of its own making; the signatures of the others are real ones."""

@@ -180,6 +180,10 @@ class Roster:
         return f"learner {learner}" + (f" ({self.names[learner]})" if self.names.get(learner) else "")
 
 
+def rounds_text(first: int, end: int) -> str:
+    return f"round {first}" if first == end else f"rounds {first} to {end}"
+
+
 class Check:
     """The records of a file, in order; `findings` says what is wrong with them, `notes` what is not there."""
 
@@ -190,16 +194,30 @@ class Check:
         self.before: Optional[dict] = None
         self.link = records.NONE  # of the record before
         self.count = 0
+        self.changed = False  # the record before; nothing can be said of what follows from it
         self.rosters: list[tuple[str, int, int]] = []  # hashes, and the first and last round of records in a row with it
 
     def take(self, record: dict, where: str) -> None:
-        self._follows(record, where)
+        self.count += 1
+        before, changed, self.changed = self.link, self.changed, False
         self.link = records.link(record["run"], record["number"], bytes.fromhex(record["link_before"]), records.entry_hash(record))
-        self._is_signed(record, where)
+        if not verify(bytes.fromhex(record["key"]), self.link, bytes.fromhex(record["signature"])):
+            self._say(where, f"it was changed: it is not what {self.roster.called(record['learner'])} has signed")
+            self.changed = True
+            return
+        if not changed:
+            self._follows(record, before, where)
+        self._is_later(record, where)
+        self._is_pinned(record, where)
         self._is_certified(record, where)
         self._note_roster(record)
         self.before = record
-        self.count += 1
+
+    def take_broken(self, line: str, number: int) -> None:
+        """Take a line that is no record."""
+        found = re.match(r'{"number":(\d{1,18}),', line)
+        self.findings.append(f"line {number} {f'(record {found[1]}) ' if found else ''}was changed: not a record")
+        self.changed = True
 
     def _note_roster(self, record: dict) -> None:
         used, t = record["view"]["roster"], record["round"]
@@ -210,33 +228,38 @@ class Check:
     def _say(self, where: str, text: str) -> None:
         self.findings.append(f"{where}: {text}")
 
-    def _follows(self, record: dict, where: str) -> None:
-        """Check what a record says of the one before it."""
-        before, first = self.before, self.before is None
-        if first and record["number"] > 1:
+    def _follows(self, record: dict, link: bytes, where: str) -> None:
+        """Check that a record stands behind the one before it, whose link this is."""
+        before = self.before
+        if before is None and record["number"] > 1:
             self.notes.append(f"records 1 to {record['number'] - 1} are not in this file")
-        elif not first and record["number"] != before["number"] + 1:
+        elif before is not None and record["number"] != before["number"] + 1:
             self._say(where, f"it comes after record {before['number']}: records are missing, or the account was begun anew")
+        elif bytes.fromhex(record["link_before"]) != link:
+            self._say(where, "it does not follow the record before it: one of the two was made anew, or others were left out")
+        elif record["round"] > (before["round"] if before else 0) + 1:
+            first, end = before["round"] + 1 if before else 1, record["round"] - 1
+            self.notes.append(f"{rounds_text(first, end)} {'is' if first == end else 'are'} not in the account")
+
+    def _is_later(self, record: dict, where: str) -> None:
+        """Check what a record says of an earlier one."""
+        before = self.before
+        if before is None or record["number"] <= before["number"]:
             return
-        elif bytes.fromhex(record["link_before"]) != self.link:
-            self._say(where, "it does not follow the record before it: one of the two was changed, or others were left out")
-        if not first and record["run"] != before["run"]:
+        if record["run"] != before["run"]:
             self._say(where, "it is of another run")
-        if not first and record["round"] <= before["round"]:
+        if record["learner"] != before["learner"]:
+            self._say(where, "it is of another learner than the record before it")
+        if record["round"] <= before["round"]:
             self._say(where, f"it is not later than round {before['round']}")
-        if not first and record["round"] == before["round"] + 1 and record["view"]["previous"] != before["digest"]:
+        if record["round"] == before["round"] + 1 and record["view"]["previous"] != before["digest"]:
             self._say(where, f"its view was built on another result of round {before['round']}")
-        if not first and record["dp"]["charges"] < before["dp"]["charges"]:
+        if record["dp"]["charges"] < before["dp"]["charges"]:
             self._say(where, "fewer charges than in the record before it")
 
-    def _is_signed(self, record: dict, where: str) -> None:
-        who = self.roster.called(record["learner"])
+    def _is_pinned(self, record: dict, where: str) -> None:
         if not self.roster.pinned(record["learner"], record["key"]):
-            self._say(where, f"no roster pins its key for {who}")
-        if not verify(bytes.fromhex(record["key"]), self.link, bytes.fromhex(record["signature"])):
-            self._say(where, f"it is not what {who} has signed: its content, the link before it or the signature was changed")
-        if self.before is not None and record["learner"] != self.before["learner"]:
-            self._say(where, "it is of another learner than the record before it")
+            self._say(where, f"no roster pins its key for {self.roster.called(record['learner'])}")
 
     def _is_certified(self, record: dict, where: str) -> None:
         """Check that enough participants have signed the result (ROUND.md §7.14)."""
@@ -260,8 +283,9 @@ class Check:
     def take_later(self, later: dict) -> None:
         """Check that the newest record follows the one that is shown."""
         record = self.before
-        if record is None:
-            self.findings.append("the record that the later ones follow is missing")
+        if record is None or self.changed:
+            if not self.findings:
+                self.findings.append("the record that the later ones follow is missing")
             return
         for number, of_entry in enumerate(later["later"], record["number"] + 1):
             self.link = records.link(record["run"], number, self.link, bytes.fromhex(of_entry))
@@ -299,25 +323,28 @@ def check_head(line: str) -> dict:
 
 def check_file(file: TextIO, check: Check) -> dict:
     """Check all lines; return the first one."""
-    head, complete = check_head(file.readline().rstrip("\n")), True
+    head, number, complete = check_head(file.readline().rstrip("\n")), 1, True
     for number, line in enumerate(file, 2):
         complete = line.endswith("\n")
         try:
             value = read_line(line[:-1] if complete else line)
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError, struct.error) as error:
-            check.findings.append(f"line {number}: not a record: {error}")
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError, struct.error):
+            if complete:
+                check.take_broken(line, number)
             continue
         if "later" in value:
             check.take_later(value)
         else:
             check.take(value, f"round {value['round']} (record {value['number']}, line {number})")
     if not complete:
-        check.findings.append("the last line has no end: the file was cut")
+        check.findings.append(f"line {number}: the last line has no end: the file was cut")
     return head
 
 
 def check_against_head(check: Check, head: dict) -> None:
     last = check.before
+    if check.findings:  # of which this may follow
+        return
     if last is None or last["run"] != head["run"] or last["learner"] != head["learner"]:
         check.findings.append("line 1: it names another run or learner than the records")
     if check.count != head["records"]:
@@ -339,10 +366,6 @@ def show(check: Check, head: dict, as_json: bool) -> None:
         show_verdict(check, head, last)
     for text in check.notes[:FINDINGS_MOST]:
         print(f"note: {clean(text)}")
-
-
-def rounds_text(first: int, end: int) -> str:
-    return f"round {first}" if first == end else f"rounds {first} to {end}"
 
 
 def show_verdict(check: Check, head: dict, last: dict) -> None:
@@ -369,10 +392,10 @@ def verify_file(arguments: list[str]) -> int:
     for path in o.roster:
         check.roster.read(path)
     try:
-        with open(o.file, encoding="utf-8", newline="\n") as file:
+        with open(o.file, encoding="ascii", errors="replace", newline="\n") as file:
             head = check_file(file, check)
-    except (OSError, UnicodeDecodeError) as error:
-        raise CommandError(f"{o.file}: {getattr(error, 'strerror', None) or 'not an account: it is no text'}", FAILED) from None
+    except OSError as error:
+        raise CommandError(f"{o.file}: {error.strerror}", FAILED) from None
     check_against_head(check, head)
     show(check, head, o.json)
     return FAILED if check.findings else 0
