@@ -153,6 +153,16 @@ class Export(Case):
 		self.assertIn('no bound', lines[3])
 		self.assertEqual(len(lines), 4)
 
+	def test_numbers_that_are_too_large(self):
+		self.write(made_account(time=2**64 - 1))
+		self.assertEqual(self.export('--table').splitlines()[2].split()[2], '-')
+		for wrong in ('9' * 5000, '9' * 21, '-1', '00', '²'):
+			status, _, err = self.run_command('export', self.folder, f'--round={wrong}')
+			self.assertEqual((status, len(err) < 200), (2, True))
+			self.assertIn('must be a whole number from 1 on', err)
+		self.write_roster(LEARNERS, 'settings: {tolerance: ' + '9' * 5000 + '}\nmembers:\n- {id: ' + '9' * 5000 + ', key: "sha256:00"}\n')
+		self.assertEqual(self.verify(self.export()), [])
+
 	def test_what_is_lost_or_being_written_is_left_out(self):
 		self.write(RECORDS[1:], before=bytes(300), after=records.pack(RECORDS[2])[:200])
 		self.assertEqual(self.verify(self.export()), [])

@@ -25,6 +25,7 @@ FORMAT = "starling account 1"
 FILE = "account"
 SPKI = bytes.fromhex("302a300506032b6570032100")  # what stands before an Ed25519 key in the bytes that a pin is the hash of
 FINDINGS_MOST = 20
+TIME_END = 253402300800  # the year 10000
 EXPORT_EXAMPLES = """Examples:
   starling account export RUNFOLDER --learner learner-02 -o account.jsonl
   starling account export RUNFOLDER --learner learner-02 --table
@@ -101,12 +102,17 @@ def epsilon_of(record: dict) -> str:
     return "-" if dp["charges"] == 0 else "no bound" if dp["millionths"] is None else f"{dp['millionths'] / 1e6:.4g}"
 
 
+def time_of(record: dict) -> str:
+    """Return the time of a record; that of a damaged one may be none."""
+    return date(record["time"])[:19] + "Z" if record["time"] < TIME_END else "-"
+
+
 def table_of(found: Iterable[dict]) -> Iterator[str]:
     yield (f"{'round':>7} {'attempt':>7}  {'committed at':<20}  {'signers':>7}  {'weights':>9}  {'epsilon':>8}  {'model':<12}  {'roster':<12}  "
            f"{'program':<12}  participants")
     for r in found:
         participants = " ".join(str(one) for one, _ in r["participants"])
-        yield (f"{r['round']:>7} {r['attempt']:>7}  {date(r['time'])[:19] + 'Z':<20}  {len(r['digests']):>7}  {'<=' + str(r['most_weight']):>9}  "
+        yield (f"{r['round']:>7} {r['attempt']:>7}  {time_of(r):<20}  {len(r['digests']):>7}  {'<=' + str(r['most_weight']):>9}  "
                f"{epsilon_of(r):>8}  {r['model'][:12]:<12}  {r['view']['roster'][:12]:<12}  {(r['program'] or '-')[:12]:<12}  {participants}")
 
 
@@ -118,8 +124,8 @@ def export(arguments: list[str]) -> int:
     p.add_argument("-o", "--output", metavar="FILE", help="write to this file, not to standard output")
     p.add_argument("-t", "--table", action="store_true", help="a table for people, which cannot be verified")
     o = p.parse_args(arguments)
-    if o.round is not None and not (o.round.isdecimal() and int(o.round) > 0):
-        raise CommandError(f"--round {o.round}: must be a whole number from 1 on")
+    if o.round is not None and (not re.fullmatch("[0-9]{1,20}", o.round) or int(o.round) == 0):
+        raise CommandError(f"--round {o.round[:40]}: must be a whole number from 1 on")
     account = Account(find_account(o.folder, o.learner))
     proof = account.proof(int(o.round)) if o.round is not None else None
     if o.table:
@@ -160,7 +166,7 @@ class Roster:
             raise CommandError(f"{path}: {getattr(error, 'strerror', None) or 'not a roster'}") from None
         for member in re.split(r"^\s*-\s", text, flags=re.M)[1:]:
             found = {key: re.search(rf"\b{key}:\s*[\"']?([^\s,\"'}}]+)", member) for key in ("id", "name", "key")}
-            if found["id"] and found["key"] and found["id"][1].isdecimal():
+            if found["id"] and found["key"] and re.fullmatch("[0-9]{1,10}", found["id"][1]):
                 self.pins.add((int(found["id"][1]), found["key"][1].removeprefix("sha256:")))
                 self.names[int(found["id"][1])] = found["name"][1] if found["name"] else ""
         tolerance = re.search(r"\btolerance:\s*[\"']?(\d{1,9})\b", text)
