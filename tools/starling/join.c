@@ -131,11 +131,20 @@ static int check_folder(const struct join *j, struct sl_error *error)
 		path, path, j->folder);
 }
 
-/* Read the settings of this machine that matter here: where it listens, and its proxy. */
+/* Read the settings of this machine that matter here: where it listens, and its proxy. Others may be good
+ * only together with those of the roster. */
 static int take_sets(struct join *j, struct sl_error *error)
 {
+	static const char *const matter[] = {"listen=", "proxy=", "proxy_credentials_file="};
 	struct sl_settings *s = &j->settings;
-	int rc = sl_settings_assign(j->sets.items, j->sets.count, s, error);
+	const char **items = sl_command_memory(j->sets.count + 1, sizeof *items);
+	size_t count = 0;
+	for (size_t i = 0; i < j->sets.count; i++)
+		for (size_t k = 0; k < sizeof matter / sizeof *matter; k++)
+			if (strncmp(j->sets.items[i], matter[k], strlen(matter[k])) == 0)
+				items[count++] = j->sets.items[i];
+	int rc = sl_settings_assign(items, count, s, error);
+	free(items);
 	return rc == SL_OK ? sl_proxy_set(&j->ask.proxy, s->proxy, s->proxy_credentials_file, error) : rc;
 }
 
