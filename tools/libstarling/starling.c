@@ -44,7 +44,7 @@ struct handle {
 	const void *initial; /* the model before training, of the caller; NULL: none */
 	int64_t since_ms;    /* when the learner was last there, or its absence was last said */
 	bool asked, done;
-	bool changed; /* dp: record: clip or sampling, since the vector was given */
+	bool changed; /* the unit of dp; record: clip or sampling, since the vector was given */
 	bool invalid; /* the join failed: the next event is an error */
 	size_t metric_count;
 	double *metrics;
@@ -230,6 +230,7 @@ static bool take_privacy(struct handle *h, const json_t *terms)
 {
 	struct starling *s = &h->base;
 	double clip = s->clip, sampling = s->sampling;
+	enum starling_unit dp = s->dp;
 	const char *unit = json_string_value(json_object_get(terms, "unit"));
 	bool record = unit != NULL && strcmp(unit, "record") == 0;
 	if (terms == NULL)
@@ -242,7 +243,8 @@ static bool take_privacy(struct handle *h, const json_t *terms)
 	s->delta = number_of(terms, "delta", 0);
 	s->epsilon = number_of(terms, "epsilon", 0);
 	s->noise_of_clip = number_of(terms, "noise", 0);
-	h->changed = record && clip > 0 && (s->clip != clip || s->sampling != sampling);
+	h->changed |=
+		s->name != NULL && (s->dp != dp || (record && (s->clip != clip || s->sampling != sampling)));
 	return record || (unit != NULL && strcmp(unit, "learner") == 0);
 }
 
