@@ -107,14 +107,16 @@ kill -STOP "$pid"
 ends 1 status ga
 has out '?ga ' 'runs and does not answer'
 
-# A setting of this machine that is good only with one of the roster.
+# A setting of this machine that is good only with one of the roster, and a file that is named from here.
 ends 0 group create drill --learner a --address "127.0.0.1:$1" --folder ea --set trainer=exec --set command=true --auto-admit 1
 cp out invitation
+echo me:secret >login
+chmod 600 login
 kill -KILL "$pid"
 "$starlingd" --config ea/starlingd.yaml >log 2>&1 &
 pid=$!
-"$program" join - --name b --address "127.0.0.1:$2" --folder eb --timeout 600 --set command=true <invitation >out 2>err || fail 'join with a command'
-has eb/starlingd.yaml 'command: "true"'
+"$program" join - --name b --address "127.0.0.1:$2" --folder eb --timeout 600 --set command=true --set proxy=http://127.0.0.1:9 --set proxy_credentials_file=login <invitation >out 2>err || fail 'join with a command'
+has eb/starlingd.yaml 'command: "true"' "proxy_credentials_file: \"$folder/login\""
 
 # With a program of the user as trainer, the group may be complete before a program has joined: until then, the first learner
 # answers learners that join, and tells its status.

@@ -131,18 +131,33 @@ static int check_folder(const struct join *j, struct sl_error *error)
 		path, path, j->folder);
 }
 
+/* Return a setting with the absolute path of its file, if that is there: it is relative to the working folder
+ * here, and to that of the group in starlingd.yaml. */
+static const char *make_absolute(const char *item)
+{
+	const char *value = strchr(item, '=') + 1;
+	char *path = *value != '/' ? realpath(value, NULL) : NULL, *text = NULL;
+	if (path != NULL && asprintf(&text, "%.*s%s", (int)(value - item), item, path) < 0)
+		text = NULL;
+	free(path);
+	return text != NULL ? text : item;
+}
+
 /* Read the settings of this machine that matter here: where it listens, and its proxy. Others may be good
  * only together with those of the roster. */
 static int take_sets(struct join *j, struct sl_error *error)
 {
-	static const char *const matter[] = {"listen=", "proxy=", "proxy_credentials_file="};
+	enum { CREDENTIALS };
+	static const char *const matter[] = {[CREDENTIALS] = "proxy_credentials_file=", "proxy=", "listen="};
 	struct sl_settings *s = &j->settings;
 	const char **items = sl_command_memory(j->sets.count + 1, sizeof *items);
 	size_t count = 0;
-	for (size_t i = 0; i < j->sets.count; i++)
+	for (size_t i = 0; i < j->sets.count; i++) {
+		const char **item = &j->sets.items[i];
 		for (size_t k = 0; k < sizeof matter / sizeof *matter; k++)
-			if (strncmp(j->sets.items[i], matter[k], strlen(matter[k])) == 0)
-				items[count++] = j->sets.items[i];
+			if (strncmp(*item, matter[k], strlen(matter[k])) == 0)
+				items[count++] = *item = k == CREDENTIALS ? make_absolute(*item) : *item;
+	}
 	int rc = sl_settings_assign(items, count, s, error);
 	free(items);
 	return rc == SL_OK ? sl_proxy_set(&j->ask.proxy, s->proxy, s->proxy_credentials_file, error) : rc;
