@@ -20,6 +20,9 @@ has err "starlingd --config $folder/ga/starlingd.yaml" 'starling join -' "starli
 ends 0 group create lab --learner a --address "127.0.0.1:$1" --folder lab
 has err "starling admit NAME --folder $folder/lab"
 
+ends 0 group create far --learner a --address 192.0.2.7:7400 --folder gf
+cp out far
+
 # An address at which no other machine finds this one: one line, and the remedy, which is followed.
 for address in 127.0.0.1 0.0.0.0 '[::]' '[::1]' localhost '[::ffff:127.0.0.1]' 224.0.0.1 255.255.255.255 '[ff02::1]' 169.254.7.7 '[fe80::1]' no.such.host.invalid; do
 	case $address in
@@ -44,6 +47,12 @@ for address in 127.0.0.1 0.0.0.0 '[::]' '[::1]' localhost '[::ffff:127.0.0.1]' 2
 	"$program" doctor gn >out 2>err || :
 	has out 'ok    own line: a (1)'
 done
+
+# A connection to a proxy of this machine does not tell at which address others reach it.
+for proxy in http://127.0.0.1:9 socks5://localhost:9; do
+	refused 'give that with --address HOST:PORT' join "$(cat far)" --name b --set proxy=$proxy --folder gp
+done
+[ ! -e gp ] || fail 'a key without a way'
 
 # Before the first start: the command that starts it, whether the folder or the one above is named.
 for name in ga .; do

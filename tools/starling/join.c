@@ -163,6 +163,24 @@ static int take_sets(struct join *j, struct sl_error *error)
 	return rc == SL_OK ? sl_proxy_set(&j->ask.proxy, s->proxy, s->proxy_credentials_file, error) : rc;
 }
 
+/* Refuse to take the address of a connection to a proxy of this machine for one at which others reach it. */
+static int check_way(const struct join *j, struct sl_error *error)
+{
+	char one[SL_ADDRESS_BYTES];
+	bool served = false;
+	for (uint32_t i = 0; i < j->invitation.address_count; i++) {
+		sl_roster_address_at(j->invitation.addresses[i], 0, one);
+		served = served || sl_proxy_serves(&j->ask.proxy, one);
+	}
+	return !served || j->address[0] != '\0' || !sl_address_is_here(j->ask.proxy.address)
+		       ? SL_OK
+		       : sl_err_set(
+				 error, SL_ERR_INVALID,
+				 "the proxy %s is on this machine, so that the connection does not tell at "
+				 "which address others reach it; give that with --address HOST:PORT",
+				 j->ask.proxy.address);
+}
+
 /* Refuse a port that another program of this machine has, at the addresses of this learner. */
 static int check_port(const struct join *j, struct sl_error *error)
 {
@@ -187,7 +205,7 @@ static void prove(void *context, const struct sl_join_client *client, struct sl_
 	bool v6 = strchr(client->local, ':') != NULL;
 	char local[SL_ADDRESS_BYTES]; /* of the connection */
 	snprintf(local, sizeof local, "%s%.100s%s:" PORT, v6 ? "[" : "", client->local, v6 ? "]" : "");
-	j->here = sl_address_is_here(local);
+	j->here = sl_address_is_here(local) && !sl_proxy_serves(&j->ask.proxy, j->ask.from);
 	if (j->address[0] == '\0')
 		memcpy(j->address, local, sizeof local);
 	memcpy(request->address, j->address, sizeof request->address);
@@ -283,6 +301,8 @@ static int join(struct join *j, struct sl_error *error)
 		rc = set_name(j, error);
 	if (rc == SL_OK)
 		rc = take_sets(j, error);
+	if (rc == SL_OK)
+		rc = check_way(j, error);
 	if (rc == SL_OK)
 		rc = check_port(j, error);
 	if (rc == SL_OK)
