@@ -424,15 +424,18 @@ static void lost(struct sl_link *link)
 	} else {
 		end_dial(links, slot);
 	}
-	slot->tries += !stood && link->way != SL_LINK_RELAY;
-	if (slot->up != NULL)
+	bool failed = !stood && link->way != SL_LINK_RELAY; /* at its own address */
+	if (slot->up != NULL) {
+		slot->tries += failed;
 		return; /* the relayed link stays */
+	}
 	slot->retry_at = now + retry_pause(links, slot);
 	slot->failures++;
 	/* turned away: for as long as the silence lasts, it may have another link; then it takes none */
 	if (!link->rejected || now - slot->alone_since > links->config.timing->silence)
 		links->config.handler.down(links->config.handler.context, link->peer, !stood, link->why);
-	if (!stood && !link->rejected && link->way != SL_LINK_RELAY)
+	slot->tries += failed; /* after the report of this address */
+	if (failed && !link->rejected)
 		ask_relay(links, link->peer);
 }
 

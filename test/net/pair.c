@@ -43,10 +43,10 @@ static void on_down(void *context, uint32_t peer, bool dialled, const char *why)
 	assert_int_equal(end->up, !dialled);
 	end->up = false;
 	end->why = why;
+	end->failed += dialled;
+	end->downs += !dialled;
 	if (dialled)
-		end->failed++;
-	else
-		end->downs++;
+		sl_links_address(end->links, peer, end->lost);
 }
 
 static void on_frame(void *context, uint32_t peer, uint32_t kind, uint8_t *payload, size_t size)

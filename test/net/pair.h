@@ -38,8 +38,9 @@ struct end {
 	uint32_t received;
 	uint32_t controls, ahead; /* control frames received; those before the first vector */
 	const char *why;
-	uint32_t refused; /* keys */
-	int expected;	  /* roster index in whose place the last of them answered; -1: none */
+	char lost[SL_ADDRESS_BYTES]; /* the address whose dial has failed last */
+	uint32_t refused;	     /* keys */
+	int expected;		     /* roster index in whose place the last of them answered; -1: none */
 };
 
 /* The first end has the smaller index. Emulator i leads to end i. */

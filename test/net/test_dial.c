@@ -308,6 +308,7 @@ TEST(the_second_address)
 	pair_await(pair, WAIT_MS, pair_settled);
 	assert_true(end_link(&pair->ends[0])->dialled);
 	assert_int_equal(pair->ends[0].failed, 1);
+	assert_string_equal(pair->ends[0].lost, "127.0.0.1:1");
 	pair_end(pair);
 }
 
