@@ -339,6 +339,7 @@ void sl_link_begin(struct sl_link *link)
 	sl_link_window_open(&link->window, sl_link_descriptor(link), link->links->figures.up + 1);
 	uv_tcp_nodelay(&link->tcp, 1);
 	link->state = SL_LINK_HANDSHAKE;
+	link->begun = true;
 	start_reading(link);
 	if (link->state == SL_LINK_HANDSHAKE && link->way == SL_LINK_RELAY)
 		send_hello(link);

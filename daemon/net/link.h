@@ -113,9 +113,9 @@ struct sl_link {
 	struct sl_links *links;
 	struct sl_link *next;
 	enum sl_link_state_kind state;
-	uint32_t peer; /* roster index; UINT32_MAX until the key of an accepted peer is verified */
-	bool dialled;
-	uint64_t number; /* counts links in the order in which they were dialled or accepted */
+	uint32_t peer;	     /* roster index; UINT32_MAX until the key of an accepted peer is verified */
+	bool dialled, begun; /* begun: the connection is there */
+	uint64_t number;     /* counts links in the order in which they were dialled or accepted */
 	uv_tcp_t tcp;
 	uv_connect_t connect;
 	int family; /* of the address that it dials */

@@ -401,6 +401,8 @@ static void take_order(struct sl_link *link, const uint8_t *payload, size_t size
 static void lost(struct sl_link *link)
 {
 	struct sl_links *links = link->links;
+	if (link->way == SL_LINK_RELAY && !link->begun)
+		links->slots[link->via].tries++; /* the relay may be reached at another address */
 	if (sl_relay_lost(link))
 		return;
 	if (link->peer == UINT32_MAX) {

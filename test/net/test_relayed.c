@@ -248,6 +248,22 @@ static bool is_direct_at(void *argument)
 	return x != NULL && x->way == SL_LINK_DIRECT;
 }
 
+TEST(the_second_address_of_the_relay)
+{
+	struct trio *trio = trio_open(true);
+	uint64_t relay = 1;
+	for (uint32_t i = A; i <= X; i++)
+		sl_links_want(trio->sides[i].links, &relay);
+	assert_true(net_until(&trio->net, WAIT_MS, both_reach_it, trio));
+	snprintf(trio->members[R].address, SL_ADDRESS_BYTES, "127.0.0.1:1, 127.0.0.1:%u",
+		 trio->sides[R].port);
+	for (uint32_t i = A; i <= X; i++)
+		trio->sides[i].links->slots[R].tries = 0;
+	want_all(trio);
+	assert_true(net_until(&trio->net, WAIT_MS, is_relayed, trio));
+	trio_close(trio);
+}
+
 /* Send both ends a byte now and then, in place of what they send each other. */
 static struct {
 	uint64_t at;
