@@ -176,6 +176,7 @@ struct sl_slot {
 	bool relays;		      /* its link is up, and it relays */
 	uint32_t relay;		     /* the last one asked for a way to it, plus 1: the next is asked first */
 	uint64_t asked_at, taken_at; /* when it was asked; when a way from the peer was taken last */
+	uint32_t taken_via;	     /* .. and through which relay */
 	uint64_t direct_at;	     /* when a relayed link tries the addresses */
 	uint64_t hinted_at;	     /* when a new one ended the back-off; 0: never */
 	uint64_t rival, rival_at; /* session.start of another process with its key, and when it came first */
@@ -185,6 +186,7 @@ struct sl_slot {
 #define SL_UNKNOWN_PEERS_MAX 64u
 #define SL_HANDSHAKING_MAX 128u /* accepted connections without a verified key */
 #define SL_UNREAD_MAX 64u
+#define SL_TAKEN_MAX 16u /* ways through one relay without a verified key */
 #define SL_READ_BYTES (256u << 10)
 
 struct sl_links {

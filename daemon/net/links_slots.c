@@ -313,6 +313,18 @@ static bool handshake_done(struct sl_link *link)
 
 /* ---- relays ---- */
 
+/* Close the oldest connection without a pinned key when there are too many, so that unknown peers cannot take
+ * all descriptors. */
+static void make_room(struct sl_links *links)
+{
+	struct sl_link *oldest = NULL;
+	for (struct sl_link *link = links->all; link != NULL; link = link->next)
+		if (link->peer == UINT32_MAX && link->state != SL_LINK_SPLICED)
+			oldest = link;
+	if (oldest != NULL && links->handshaking >= SL_HANDSHAKING_MAX)
+		sl_link_close(oldest, "too many unknown connections");
+}
+
 /* Return true if a way to `peer` may lead over the learner `via`. */
 static bool may_relay(const struct sl_links *links, uint32_t peer, uint32_t via)
 {
@@ -355,18 +367,29 @@ static void dial_relayed(struct sl_links *links, uint32_t peer, uint32_t via, co
 	dial(links, peer, via, token);
 }
 
+/* Return how many ways through the relay `via` this end has taken without a key of the other end yet. */
+static uint32_t count_taken(const struct sl_links *links, uint32_t via)
+{
+	uint32_t count = 0;
+	for (const struct sl_link *link = links->all; link != NULL; link = link->next)
+		count += link->peer == UINT32_MAX && link->way == SL_LINK_RELAY && link->via == via;
+	return count;
+}
+
 /* `peer` has asked the relay `via` for a way to this end, which is as one that accepts. */
 static void take_relayed(struct sl_links *links, uint32_t peer, uint32_t via, const uint8_t *token)
 {
 	struct sl_slot *slot = &links->slots[peer];
 	uint64_t now = uv_now(links->config.loop);
-	if (!slot->wanted || links->closing || links->handshaking >= SL_HANDSHAKING_MAX / 2 ||
-	    now < slot->taken_at + links->config.timing->retry_least)
+	bool again = slot->taken_via == via && now < slot->taken_at + links->config.timing->retry_least;
+	if (!slot->wanted || links->closing || again || count_taken(links, via) >= SL_TAKEN_MAX)
 		return;
+	make_room(links);
 	struct sl_link *link = sl_link_new(links, UINT32_MAX, false);
 	if (link == NULL)
 		return;
 	slot->taken_at = now;
+	slot->taken_via = via;
 	links->handshaking++;
 	link->way = SL_LINK_RELAY;
 	link->via = via;
@@ -518,18 +541,6 @@ static void on_tick(uv_timer_t *timer)
 	}
 	sl_relay_look(links, now);
 	dial_due(links, now);
-}
-
-/* Close the oldest connection without a pinned key when there are too many, so that unknown peers cannot take
- * all descriptors. */
-static void make_room(struct sl_links *links)
-{
-	struct sl_link *oldest = NULL;
-	for (struct sl_link *link = links->all; link != NULL; link = link->next)
-		if (link->peer == UINT32_MAX && link->state != SL_LINK_SPLICED)
-			oldest = link;
-	if (oldest != NULL && links->handshaking >= SL_HANDSHAKING_MAX)
-		sl_link_close(oldest, "too many unknown connections");
 }
 
 static void on_accept(uv_stream_t *listener, int status)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/bytes.h"
 #include "daemon/net/relay.h"
 #include "test/lib/test.h"
 #include "test/net/pair.h"
@@ -261,6 +262,50 @@ TEST(the_second_address_of_the_relay)
 		trio->sides[i].links->slots[R].tries = 0;
 	want_all(trio);
 	assert_true(net_until(&trio->net, WAIT_MS, is_relayed, trio));
+	trio_close(trio);
+}
+
+/* Give X the order of R to take a way from A. */
+static void order_take(const struct trio *trio)
+{
+	uint8_t payload[8 + SL_RELAY_TOKEN_BYTES] = {0};
+	struct sl_writer w = {.bytes = payload, .size = sizeof payload};
+	const struct sl_links *links = trio->sides[X].links;
+	sl_bytes_put_u32(&w, SL_RELAY_TAKE);
+	sl_bytes_put_u32(&w, trio->members[A].id);
+	links->reports->order(links->slots[R].up, payload, sizeof payload);
+}
+
+static bool x_knows_the_relay(void *argument)
+{
+	const struct trio *trio = argument;
+	return both_reach_it(argument) && trio->sides[X].links->slots[R].relays;
+}
+
+static bool x_takes_nothing(void *argument)
+{
+	return ((const struct trio *)argument)->sides[X].links->handshaking == 0;
+}
+
+TEST(a_relay_leaves_room_for_the_ways_of_others)
+{
+	struct trio *trio = trio_open(true);
+	struct sl_links *x = trio->sides[X].links;
+	uint64_t relay = 1, both = 3;
+	sl_links_want(trio->sides[A].links, &relay);
+	sl_links_want(x, &both);
+	assert_true(net_until(&trio->net, WAIT_MS, x_knows_the_relay, trio));
+	trio->net.timing.retry_least = 0;
+	for (uint32_t i = 0; i < 100; i++)
+		order_take(trio);
+	assert_int_equal(x->handshaking, SL_TAKEN_MAX);
+	assert_true(net_until(&trio->net, WAIT_MS, x_takes_nothing, trio));
+	trio->net.timing.retry_least = 60000;
+	order_take(trio);
+	assert_int_equal(x->handshaking, 0); /* soon after the last one of this relay */
+	x->slots[A].taken_via = A;	     /* that was another relay */
+	order_take(trio);
+	assert_int_equal(x->handshaking, 1);
 	trio_close(trio);
 }
 
