@@ -337,14 +337,18 @@ static void ask_relay(struct sl_links *links, uint32_t peer)
 {
 	struct sl_slot *slot = &links->slots[peer];
 	uint32_t size = links->config.roster->size, first = slot->relay;
-	if (!slot->wanted || links->closing || slot->failures < slot->ways)
+	uint64_t now = uv_now(links->config.loop);
+	/* the end that goes first asks all the same: no relay keeps both from another one */
+	bool taken = !goes_first(links, peer) && slot->taken_at != 0 &&
+		     now < slot->taken_at + links->config.timing->handshake;
+	if (!slot->wanted || links->closing || slot->failures < slot->ways || taken)
 		return;
 	for (uint32_t k = 0; k < size; k++) {
 		uint32_t via = (first + k) % size;
 		if (!may_relay(links, peer, via))
 			continue;
 		slot->relay = via + 1;
-		slot->asked_at = uv_now(links->config.loop);
+		slot->asked_at = now;
 		sl_relay_send(links->slots[via].up,
 			      &(struct sl_relay_order){.verb = SL_RELAY_ASK,
 						       .id = links->config.roster->members[peer].id});

@@ -309,6 +309,51 @@ TEST(a_relay_leaves_room_for_the_ways_of_others)
 	trio_close(trio);
 }
 
+static uint32_t asks;
+
+static void count_asks(struct sl_link *link, const uint8_t *payload, size_t size)
+{
+	struct sl_relay_order order;
+	(void)link;
+	asks += sl_relay_read(payload, size, &order) && order.verb == SL_RELAY_ASK;
+}
+
+static bool has_asked(void *argument)
+{
+	(void)argument;
+	return asks > 0;
+}
+
+static bool has_failed_often(void *argument)
+{
+	return ((const struct trio *)argument)->sides[X].links->slots[A].failures >= 4;
+}
+
+/* X has taken a way that A has asked for: a request of its own would end it. */
+TEST(the_second_awaits_the_way_of_the_first)
+{
+	static struct sl_link_reports reports;
+	struct trio *trio = trio_open(true);
+	struct sl_links *x = trio->sides[X].links;
+	uint64_t relay = 1, both = 3;
+	asks = 0;
+	reports = *trio->sides[R].links->reports;
+	reports.order = count_asks;
+	trio->sides[R].links->reports = &reports;
+	sl_links_want(trio->sides[A].links, &relay);
+	sl_links_want(x, &relay);
+	assert_true(net_until(&trio->net, WAIT_MS, x_knows_the_relay, trio));
+	trio->net.timing.handshake = 600000;
+	x->slots[A].taken_at = uv_now(&trio->net.loop);
+	sl_links_want(x, &both);
+	assert_true(net_until(&trio->net, WAIT_MS, has_failed_often, trio));
+	net_elapse(&trio->net, 20);
+	assert_int_equal(asks, 0);
+	x->slots[A].taken_at = 0;
+	assert_true(net_until(&trio->net, WAIT_MS, has_asked, NULL));
+	trio_close(trio);
+}
+
 /* Send both ends a byte now and then, in place of what they send each other. */
 static struct {
 	uint64_t at;
