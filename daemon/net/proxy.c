@@ -250,17 +250,18 @@ static int go_on(struct sl_proxy_talk *talk)
 
 int sl_proxy_take(struct sl_proxy_talk *talk, const uint8_t *bytes, size_t count, const char **why)
 {
-	size_t room = sizeof talk->in - talk->in_bytes, length = 0;
+	size_t room = sizeof talk->in - talk->in_bytes, length = 0, taken = count < room ? count : room;
 	*why = STRANGE;
-	if (count == 0 || count > room)
-		return count == 0 ? SL_PENDING : SL_ERR_REFUSED;
-	memcpy(talk->in + talk->in_bytes, bytes, count);
-	talk->in_bytes += count;
+	if (count == 0)
+		return SL_PENDING;
+	memcpy(talk->in + talk->in_bytes, bytes, taken);
+	talk->in_bytes += taken;
 	talk->out_bytes = 0;
 	const char *fault =
 		talk->proxy->kind == SL_PROXY_HTTP ? read_http(talk, &length) : read_socks(talk, &length);
 	*why = fault != NULL ? fault : STRANGE;
-	if (fault != NULL || (length > 0 && length < talk->in_bytes)) /* the other end does not speak first */
+	size_t left = talk->in_bytes - length + count - taken;
+	if (fault != NULL || (length > 0 && left > 0)) /* the other end does not speak first */
 		return SL_ERR_REFUSED;
 	if (length == 0)
 		return SL_PENDING;

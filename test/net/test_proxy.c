@@ -167,6 +167,21 @@ TEST(no_bytes_follow_an_answer)
 	assert_non_null(strstr(why, "no proxy of this kind"));
 }
 
+/* The page behind a refusal may be longer than a header may be. */
+TEST(a_long_page_hides_no_status)
+{
+	static char answer[20000] = "HTTP/1.1 407 x\r\n\r\n";
+	struct sl_proxy proxy = proxy_of("http://h:1", "");
+	struct sl_proxy_talk talk;
+	const char *why;
+	sl_proxy_begin(&talk, &proxy, FAR);
+	assert_int_equal(give(&talk, answer, sizeof answer, false, &why), SL_ERR_REFUSED);
+	assert_non_null(strstr(why, "proxy_credentials_file"));
+	memcpy(answer, BYTES("HTTP/1.1 200"));
+	sl_proxy_begin(&talk, &proxy, FAR);
+	assert_int_equal(give(&talk, answer, sizeof answer, false, &why), SL_ERR_REFUSED);
+}
+
 static int give_header(size_t size, bool ends)
 {
 	struct sl_proxy proxy = proxy_of("http://h:1", "");
