@@ -102,7 +102,8 @@ static void go(struct sl_link *link)
 	link->ways = take_turn(links, link->via, one);
 	if (link->via == link->peer)
 		slot->ways = link->ways;
-	bool found = has_address(slot->hints, one); /* in the local network */
+	bool found = has_address(slot->hints, one) && /* in the local network */
+		     !has_address(links->config.roster->members[link->via].address, one);
 	if (!found && sl_proxy_serves(links->config.proxy, one) && !sl_link_proxy_open(link, one)) {
 		sl_link_close(link, "out of memory");
 		return;

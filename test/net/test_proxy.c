@@ -397,3 +397,19 @@ TEST(what_is_found_in_the_local_network_is_dialled_without_it)
 	assert_string_equal(pair->ends[0].why, SL_PROXY_UNREACHABLE);
 	pair_end(pair);
 }
+
+/* Any machine of the local network can announce what the roster has. */
+TEST(an_announced_address_of_the_roster_is_dialled_through_it)
+{
+	struct pair *pair = pair_with("http://", NULL, 0);
+	struct end *first = &pair->ends[0];
+	strcpy(proxy.address, "127.0.0.1:1");
+	snprintf(pair->members[1].address, SL_ADDRESS_BYTES, "0.0.0.0:%u", pair->emulators[1].port);
+	assert_true(sl_links_hint(first->links, 1, pair->members[1].address));
+	pair_want(pair, 0, true);
+	pair_await(pair, WAIT_MS, has_failed);
+	assert_string_equal(first->why, SL_PROXY_UNREACHABLE);
+	assert_int_equal(first->ups, 0);
+	pair_want(pair, 0, false);
+	pair_end(pair);
+}
