@@ -255,10 +255,10 @@ void sl_link_close(struct sl_link *link, const char *why);
 
 /* links_report.c */
 /* Report a key without a roster line: once for each member in whose place it answers, and once if it only
- * connects. */
+ * connects or comes over a relay. */
 void sl_links_report_unknown(struct sl_link *link);
 /* Return true if the pin is that of the dialled member, or for an accepted link of any other member than this
- * learner. Else report it. */
+ * learner. Else report it, if no relay has chosen it. */
 bool sl_links_is_rightful(struct sl_link *link);
 /* `link` is of another start of the member than the link that is up. If that one is direct and has
  * received something since a ping was due after the first such link, both processes run: report it. */

@@ -62,9 +62,9 @@ void sl_links_report_unknown(struct sl_link *link)
 	struct sl_links *links = link->links;
 	const uint8_t *pin = link->session.pin;
 	bool news = remember(links, pin);
-	if (!link->dialled) {
+	if (!link->dialled || link->way == SL_LINK_RELAY) { /* a relay chooses who answers */
 		if (news)
-			refuse(link, -1, pin);
+			refuse(link, link->dialled ? (int)link->peer : -1, pin);
 		return;
 	}
 	if (!links->slots[link->peer].refused)
@@ -78,6 +78,8 @@ bool sl_links_is_rightful(struct sl_link *link)
 	uint32_t member = (uint32_t)link->session.member;
 	if (link->dialled ? member == link->peer : member != links->config.self)
 		return true;
+	if (link->way == SL_LINK_RELAY)
+		return false;
 	uint32_t slot = link->dialled ? link->peer : member;
 	if (!links->slots[slot].refused)
 		refuse(link, link->dialled ? (int)link->peer : -1, link->session.pin);

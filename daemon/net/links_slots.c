@@ -365,11 +365,12 @@ static void dial_relayed(struct sl_links *links, uint32_t peer, uint32_t via, co
 	bool asked = slot->relay == via + 1 && slot->asked_at != 0 &&
 		     now < slot->asked_at + links->config.timing->handshake;
 	bool busy = slot->dialling != NULL && slot->dialling->state > SL_LINK_TUNNEL;
-	if (!asked || busy || !slot->wanted || slot->up != NULL || !has_room(links))
+	if (!asked || busy || !slot->wanted || slot->up != NULL)
 		return;
 	slot->asked_at = 0;
-	abort_dial(slot);
-	dial(links, peer, via, token);
+	abort_dial(slot); /* which may make room */
+	if (has_room(links))
+		dial(links, peer, via, token);
 }
 
 /* Return how many ways through the relay `via` this end has taken without a key of the other end yet. */

@@ -265,6 +265,30 @@ TEST(the_second_address_of_the_relay)
 	trio_close(trio);
 }
 
+/* Another key that answers through a relay is no reason to be silent about one that answers at the address.
+ */
+TEST(a_relay_answers_itself)
+{
+	struct trio *trio = trio_open(true);
+	want_all(trio);
+	assert_true(net_until(&trio->net, WAIT_MS, is_relayed, trio));
+	struct sl_slot *slot = &trio->sides[A].links->slots[X];
+	bool dialled = slot->up->dialled;
+	slot->up->dialled = true;
+	slot->up->session.pin[0] ^= 1;
+	sl_links_report_unknown(slot->up);
+	assert_false(slot->refused);
+	slot->up->session.member = R;
+	assert_false(sl_links_is_rightful(slot->up));
+	assert_false(slot->refused);
+	slot->up->way = SL_LINK_DIRECT;
+	assert_false(sl_links_is_rightful(slot->up));
+	assert_true(slot->refused);
+	slot->up->way = SL_LINK_RELAY;
+	slot->up->dialled = dialled;
+	trio_close(trio);
+}
+
 /* Give X the order of R to take a way from A. */
 static void order_take(const struct trio *trio)
 {
