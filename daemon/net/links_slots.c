@@ -413,7 +413,7 @@ static void take_order(struct sl_link *link, const uint8_t *payload, size_t size
 		return;
 	}
 	int other = sl_roster_find(links->config.roster, order.id);
-	if (order.verb == SL_RELAY_OFFER && !slot->relays) {
+	if (order.verb == SL_RELAY_OFFER && !slot->relays && link->way != SL_LINK_RELAY) {
 		slot->relays = true;
 		links->relays++;
 	}
@@ -493,7 +493,9 @@ static uint64_t patience(const struct sl_link *link)
 	uint32_t handshake = link->links->config.timing->handshake;
 	bool connects = link->dialled && link->state <= SL_LINK_TUNNEL && !link->resolving;
 	const struct sl_links *links = link->links;
-	bool others = connects && (links->crowded || links->relays > 0 || links->slots[link->peer].ways > 1);
+	const struct sl_slot *slot = connects ? &links->slots[link->peer] : NULL;
+	bool relay = connects && links->relays > 0 && slot->tries % 2 == 0; /* no relay cuts every try */
+	bool others = connects && (links->crowded || relay || slot->ways > 1);
 	return others ? handshake / 4 : handshake;
 }
 
