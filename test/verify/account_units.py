@@ -205,6 +205,20 @@ class OneRound(Case):
 			self.assertNotIn(other['model'], text)
 		self.assertEqual(self.run_command('export', self.folder, '--round', 4)[0], 1)
 
+	def test_no_proof_across_a_hole(self):
+		found = made_account(5)
+		self.write([*found[:2], *found[3:]])
+		status, out, err = self.run_command('export', self.folder, '--round', 1)
+		self.assertEqual((status, out), (1, ''))
+		self.assertIn('account: record 3 is lost here: no proof of round 1 can be made', err)
+		self.assertEqual(self.verify(self.export('--round', 4)), [])
+
+	def test_the_proof_ends_where_another_account_begins(self):
+		self.write([*RECORDS, made_record(4, None)])
+		text = self.export('--round', 1)
+		self.assertEqual(self.verify(text), [])
+		self.assertEqual(len(json.loads(text.splitlines()[2])['later']), 2)
+
 	def test_the_newest_record_follows_it(self):
 		lines = self.export('--round', 1).splitlines()
 		later = json.loads(lines[2])

@@ -39,6 +39,11 @@ VERIFY_EXAMPLES = """Examples:
 Exit status: 0 all is as it was signed, 1 something is not, 2 wrong usage."""
 
 
+def span(noun: str, first: int, end: int, verb: bool = False) -> str:
+    text = f"{noun} {first}" if first == end else f"{noun}s {first} to {end}"
+    return text + (" is" if first == end else " are") * verb
+
+
 # ---- export ----
 
 def find_account(folder: str, learner: Optional[str]) -> str:
@@ -93,8 +98,16 @@ class Account:
         found = next((record for record in rest if record["round"] == t), None)
         if found is None:
             raise CommandError(f"{self.path}: round {t} is not in it", FAILED)
-        later = [records.entry_hash(record).hex() for record in rest]
-        return [self.head(1), found, {"later": later, "key": self.last["key"], "signature": self.last["signature"]}]
+        later, last = [], found
+        for record in rest:
+            if record["number"] <= last["number"]:  # another account begins
+                break
+            if record["number"] > last["number"] + 1:
+                lost = span("record", last["number"] + 1, record["number"] - 1, verb=True)
+                raise CommandError(f"{self.path}: {lost} lost here: no proof of round {t} can be made", FAILED)
+            later.append(records.entry_hash(record).hex())
+            last = record
+        return [self.head(1), found, {"later": later, "key": last["key"], "signature": last["signature"]}]
 
 
 def epsilon_of(record: dict) -> str:
@@ -186,10 +199,6 @@ class Roster:
         return f"learner {learner}" + (f" ({self.names[learner]})" if self.names.get(learner) else "")
 
 
-def rounds_text(first: int, end: int) -> str:
-    return f"round {first}" if first == end else f"rounds {first} to {end}"
-
-
 class Check:
     """The records of a file, in order; `findings` says what is wrong with them, `notes` what is not there."""
 
@@ -238,14 +247,14 @@ class Check:
         """Check that a record stands behind the one before it, whose link this is."""
         before = self.before
         if before is None and record["number"] > 1:
-            self.notes.append(f"records 1 to {record['number'] - 1} are not in this file")
+            self.notes.append(f"{span('record', 1, record['number'] - 1, verb=True)} not in this file")
         elif before is not None and record["number"] != before["number"] + 1:
             self._say(where, f"it comes after record {before['number']}: records are missing, or the account was begun anew")
         elif bytes.fromhex(record["link_before"]) != link:
             self._say(where, "it does not follow the record before it: one of the two was made anew, or others were left out")
         elif record["round"] > (before["round"] if before else 0) + 1:
-            first, end = before["round"] + 1 if before else 1, record["round"] - 1
-            self.notes.append(f"{rounds_text(first, end)} {'is' if first == end else 'are'} not in the account")
+            first = before["round"] + 1 if before else 1
+            self.notes.append(f"{span('round', first, record['round'] - 1, verb=True)} not in the account")
 
     def _is_later(self, record: dict, where: str) -> None:
         """Check what a record says of an earlier one."""
@@ -378,7 +387,7 @@ def show_verdict(check: Check, head: dict, last: dict) -> None:
     print(f"{plural(check.count, 'record')} of {clean(check.roster.called(head['learner']))}, run {clean(head['run'])}, "
           f"up to round {last['round']}: as they were signed\nlink of the last one: {check.link.hex()}")
     for used, first, end in check.rosters[:FINDINGS_MOST]:
-        print(f"{rounds_text(first, end)}: roster {used}")
+        print(f"{span('round', first, end)}: roster {used}")
     if len(check.rosters) > FINDINGS_MOST:
         print(f"and {len(check.rosters) - FINDINGS_MOST} more; --json has them all")
     print(f"of the rosters given, the keys and tolerance {check.roster.tolerance} were checked, not their hashes, which cover all shared settings: "
