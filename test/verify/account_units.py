@@ -166,9 +166,18 @@ class Export(Case):
 	def test_what_is_lost_or_being_written_is_left_out(self):
 		self.write(RECORDS[1:], before=bytes(300), after=records.pack(RECORDS[2])[:200])
 		self.assertEqual(self.verify(self.export()), [])
+
+	def test_bytes_that_are_no_record_are_named(self):
 		cut = records.pack(RECORDS[0])[:500]
 		self.write(RECORDS[1:], before=cut + bytes(300))
-		self.assertEqual(self.verify(self.export()), [])
+		status, text, err = self.run_command('export', self.folder)
+		self.assertEqual((status, self.verify(text)), (0, []))
+		self.assertIn('account: bytes 0 to 799 are damaged, and left out', err)
+		packed = list(map(records.pack, RECORDS))  # the size of the second record is another one
+		(self.folder / 'learner-02/state/account').write_bytes(packed[0] + packed[1][:5] + b'\xff' + packed[1][6:] + packed[2])
+		_, text, err = self.run_command('export', self.folder)
+		self.assertEqual((len(text.splitlines()), len(err.splitlines())), (3, 1))
+		self.assertIn(f'bytes {len(packed[0])} to {len(packed[0] + packed[1]) - 1} are damaged', err)
 
 	def test_a_damaged_record_is_named(self):
 		packed = list(map(records.pack, RECORDS))

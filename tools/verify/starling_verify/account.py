@@ -78,8 +78,11 @@ class Account:
 
     def records(self) -> Iterator[dict]:
         """Yield the records; note what is damaged."""
-        self.damaged = []
+        self.damaged, end = [], 0
         for at, found in records.read_file(self.data):
+            if self.data[end:at].strip(b"\0"):
+                self.damaged.append(f"{self.path}: bytes {end} to {at - 1} are damaged, and left out: no records, and not all zero")
+            end = at + len(found)
             try:
                 yield records.unpack(found)
             except ValueError as error:
