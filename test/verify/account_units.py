@@ -6,6 +6,7 @@ import json
 import sys
 import tempfile
 import unittest
+import unittest.mock
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -200,6 +201,37 @@ class Export(Case):
 		(self.folder / 'learner-03/account').write_bytes(records.pack(RECORDS[0]))
 		self.assertEqual(self.run_command('export', self.folder)[0], 2)
 		self.assertEqual(len(self.export('--learner', 'learner-03').splitlines()), 2)
+
+	def test_backups_are_no_other_learners(self):
+		self.write(RECORDS)
+		state = self.folder / 'learner-02/state'
+		for name in ('backup', 'backup.new'):
+			(state / name).mkdir()
+			(state / name / 'account').write_bytes(records.pack(RECORDS[0]))
+		for folder in (self.folder, state.parent, state):
+			self.assertEqual(len(self.run_command('export', folder)[1].splitlines()), 4)
+		self.assertEqual(len(self.run_command('export', state / 'backup')[1].splitlines()), 2)
+
+	def test_a_folder_beside_it_may_be_denied(self):
+		self.write(RECORDS)
+		(self.folder / 'lost+found').mkdir()
+		real = account.os.stat
+
+		def denies(path, *more, **named):
+			if 'lost+found' in str(path):
+				raise PermissionError(13, 'Permission denied')
+			return real(path, *more, **named)
+		with unittest.mock.patch('os.stat', denies):
+			self.assertEqual(self.run_command('export', self.folder)[0], 0)
+
+	def test_the_folder_of_another_user(self):
+		"""For root there is none, so that what is denied is made up."""
+		self.write(RECORDS)
+		for name in ('os.listdir', 'os.stat', 'starling_verify.account.open'):
+			with unittest.mock.patch(name, side_effect=PermissionError(13, 'Permission denied'), create=True):
+				status, out, err = self.run_command('export', self.folder)
+			self.assertEqual((status, out), (1, ''))
+			self.assertRegex(err, f'^starling account export: {self.folder}[^ ]*: Permission denied; run this as the user of the learner, or as root\n$')
 
 
 class OneRound(Case):

@@ -8,6 +8,7 @@ import mmap
 import os
 import re
 import signal
+import stat
 import struct
 import sys
 from collections.abc import Iterable, Iterator
@@ -23,6 +24,7 @@ from starling_verify.ed25519 import verify
 
 FORMAT = "starling account 1"
 FILE = "account"
+BACKUPS = ("backup", "backup.new")  # folders of a state folder
 SPKI = bytes.fromhex("302a300506032b6570032100")  # what stands before an Ed25519 key in the bytes that a pin is the hash of
 FINDINGS_MOST = 20
 TIME_END = 253402300800  # the year 10000
@@ -46,11 +48,38 @@ def span(noun: str, first: int, end: int, verb: bool = False) -> str:
 
 # ---- export ----
 
+def unreadable(path: str, error: OSError) -> CommandError:
+    denied = isinstance(error, PermissionError)
+    return CommandError(f"{path}: {error.strerror}" + "; run this as the user of the learner, or as root" * denied, FAILED)
+
+
+def is_file(path: str, denied: list[CommandError]) -> bool:
+    try:
+        return stat.S_ISREG(os.stat(path).st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:
+        denied.append(unreadable(path, error))
+        return False
+
+
+def names_in(folder: str) -> list[str]:
+    try:
+        return sorted(set(os.listdir(folder)) - set(BACKUPS))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        raise unreadable(folder, error) from None
+
+
 def find_account(folder: str, learner: Optional[str]) -> str:
     """Return the path of the account in the folder of a run, of a learner, or of its state."""
-    names = [learner] if learner else ["."] + sorted(os.listdir(folder) if os.path.isdir(folder) else [])
+    denied: list[CommandError] = []
+    names = [learner] if learner else [".", *names_in(folder)]
     paths = (os.path.join(folder, name, below, FILE) for name in names for below in ("", "state"))
-    found = sorted({os.path.normpath(path) for path in paths if os.path.isfile(path)})
+    found = sorted({os.path.normpath(path) for path in paths if is_file(path, denied)})
+    if not found and denied:
+        raise denied[0]
     if not found:
         raise CommandError(f"{os.path.join(folder, learner or '')}: no account of rounds: no round has committed there", FAILED)
     if len(found) > 1:
@@ -66,7 +95,7 @@ class Account:
             with open(path, "rb") as file:
                 self.data: Any = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if os.fstat(file.fileno()).st_size > 0 else b""
         except OSError as error:
-            raise CommandError(f"{path}: {error.strerror}", FAILED) from None
+            raise unreadable(path, error) from None
         self.path, self.damaged = path, []
         self.count, self.last = 0, {}
         for self.last in self.records():
