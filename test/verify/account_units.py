@@ -111,16 +111,16 @@ class Case(unittest.TestCase):
 		self.assertEqual((status, err), (0, ''))
 		return out
 
-	def verify(self, text):
+	def verify(self, text, *options):
 		file = self.folder / 'export'
 		file.write_bytes(text if type(text) is bytes else text.encode())
-		status, out, err = self.run_command('verify', '--roster', self.roster, '--json', file)
+		status, out, err = self.run_command('verify', '--roster', self.roster, *options, '--json', file)
 		found = json.loads(out)['findings'] if out else [err]
 		self.assertEqual(status, 1 if found else 0)
 		return found
 
-	def expect(self, text, part):
-		found = self.verify(text)
+	def expect(self, text, part, *options):
+		found = self.verify(text, *options)
 		self.assertTrue(any(part in one for one in found), (part, found))
 
 
@@ -334,6 +334,16 @@ class Verify(Case):
 			self.expect(texts[0], '1 participant; a round has 2 at least')
 			self.expect(texts[1], '0 participants; a round has 2 at least')
 			self.assertEqual(self.verify(texts[2]), [])
+
+	def test_the_tolerance_of_a_list(self):
+		four = self.exported(RECORDS)
+		self.write_roster(LEARNERS, '')
+		self.assertEqual(self.verify(four), [])
+		self.expect(four, '4 participants; a round has 5 at least', '--tolerance', '3')
+		self.expect(four, '3 of 4 participants have signed its result; a commit needs 4', '--tolerance', '3')
+		self.assertEqual(self.verify(four, '--tolerance', '2'), [])
+		for wrong in ('0', 'x', '9' * 5000):
+			self.assertEqual(self.run_command('verify', '-r', self.roster, '--tolerance', wrong, self.folder / 'export')[0], 2)
 
 	def test_keys_are_those_of_the_roster(self):
 		text = self.exported(RECORDS)

@@ -431,13 +431,18 @@ def verify_file(arguments: list[str]) -> int:
     p.add_argument("file", metavar="FILE", help="what `starling account export` has written")
     p.add_argument("-r", "--roster", metavar="FILE", action="append", default=[],
                    help="the roster; may be repeated: all rosters of the run, in any order")
+    p.add_argument("-c", "--tolerance", metavar="C", help="the tolerance of the run, where the roster is a list and has none")
     p.add_argument("-j", "--json", action="store_true", help="print JSON")
     o = p.parse_args(arguments)
     if not o.roster:
         p.error("name the roster with --roster")
+    if o.tolerance is not None and not re.fullmatch("[1-9][0-9]{0,8}", o.tolerance):
+        raise CommandError(f"--tolerance {o.tolerance[:40]}: must be a whole number from 1 on")
     check = Check(Roster())
     for path in o.roster:
         check.roster.read(path)
+    if o.tolerance is not None:
+        check.roster.tolerance, check.roster.warns = int(o.tolerance), False
     try:
         with open(o.file, encoding="ascii", errors="replace", newline="\n") as file:
             head = check_file(file, check)
