@@ -54,11 +54,30 @@ static void note_problem(struct sl_observe *observe, const struct sl_record *rec
 	problem->peer = (sl_id)record->peer;
 }
 
+/* Forget the problem that can be over. The link to a peer may still be down: its failure is the problem then.
+ */
+static void forget(struct sl_observe *observe)
+{
+	const struct sl_roster *roster = observe->of.roster;
+	struct sl_record record;
+	observe->notes.passing.at[0] = '\0';
+	for (uint32_t i = 0; observe->peers != NULL && i < roster->size; i++) {
+		if (observe->peers[i].fault.count == 0)
+			continue;
+		sl_record_init(&record, SL_RECORD_LINK_FAILED);
+		sl_record_peer(&record, roster, i);
+		record.address = roster->members[i].address;
+		record.reason = observe->peers[i].fault.said[0];
+		note_problem(observe, &record);
+		return;
+	}
+}
+
 void sl_status_linked(struct sl_observe *observe, uint32_t peer)
 {
-	struct sl_status_problem *problem = &observe->notes.passing;
+	const struct sl_status_problem *problem = &observe->notes.passing;
 	if (problem->kind == SL_RECORD_LINK_FAILED && problem->peer == observe->of.roster->members[peer].id)
-		problem->at[0] = '\0';
+		forget(observe);
 }
 
 /* Forget the problem that a record of this kind says is over. */
@@ -68,8 +87,8 @@ static void end_problem(struct sl_observe *observe, enum sl_record_kind kind)
 	       : kind == SL_RECORD_TRAINED_ONLY	    ? SL_RECORD_TRAINED
 	       : kind == SL_RECORD_LISTENING_ON_ALL ? SL_RECORD_LISTENING
 						    : kind;
-	if (end_of(observe->notes.passing.kind) == kind)
-		observe->notes.passing.at[0] = '\0';
+	if (observe->notes.passing.at[0] != '\0' && end_of(observe->notes.passing.kind) == kind)
+		forget(observe);
 }
 
 void sl_status_note(struct sl_observe *observe, const struct sl_record *record)

@@ -5,7 +5,9 @@
 #include "daemon/observe/status.h"
 #include "test/lib/test.h"
 
-static struct sl_member members[] = {{.id = 3, .name = "ana"}, {.id = 8, .name = "bo"}};
+static struct sl_member members[] = {{.id = 3, .name = "ana", .address = "10.0.0.3:7400"},
+				     {.id = 8, .name = "bo"}};
+static struct sl_observed_peer peers[2];
 static const struct sl_roster roster = {.members = members, .size = 2};
 static struct sl_observe observe;
 
@@ -28,7 +30,9 @@ static bool shows(enum sl_record_kind kind)
 static void begin(void)
 {
 	memset(&observe, 0, sizeof observe);
+	memset(peers, 0, sizeof peers);
 	observe.of.roster = &roster;
+	observe.peers = peers;
 }
 
 TEST(warnings_end_with_the_record_that_says_so)
@@ -75,6 +79,28 @@ TEST(a_failed_link_ends_when_it_is_up)
 	note(SL_RECORD_WAITING, 1);
 	sl_status_linked(&observe, 1);
 	assert_true(shows(SL_RECORD_WAITING));
+}
+
+/* Another problem, of a peer or not, hides it for a time only. */
+TEST(a_failed_link_is_shown_while_it_is_down)
+{
+	static const enum sl_record_kind kinds[] = {SL_RECORD_LINK_FAILED, SL_RECORD_WAITING};
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+		begin();
+		note(SL_RECORD_LINK_FAILED, 0);
+		peers[0].fault = (struct sl_link_fault){.count = 1, .said = {"no route"}};
+		note(kinds[i], 1);
+		if (kinds[i] == SL_RECORD_LINK_FAILED)
+			sl_status_linked(&observe, 1);
+		else
+			note(SL_RECORD_COMMITTED, 0);
+		assert_true(shows(SL_RECORD_LINK_FAILED));
+		assert_string_equal(observe.notes.passing.text,
+				    "link to ana (3), 10.0.0.3:7400, failed: no route");
+		peers[0].fault.count = 0;
+		sl_status_linked(&observe, 0);
+		assert_false(shows(SL_RECORD_LINK_FAILED));
+	}
 }
 
 /* What no record takes back is shown until the end; one that passes does not hide it for good. */
