@@ -259,6 +259,9 @@ class Doctor:
                      "a round synchronises six times: put 'state' on a faster disk" if slow else "")
         if self.facts["disk"]:
             risk, remedy = FILE_SYSTEMS.get(self.facts["disk"], (REMOTE, ON_LOCAL_DISK))
+            if self.facts["forgetful"] and risk == FORGETS:
+                self.add(OK, "file system", f"{folder} is on {self.facts['disk']}, {risk}; 'forgetful' allows for that", "")
+                return
             self.add(WARN, "file system", f"{folder} is on {self.facts['disk']}, {risk}", remedy)
 
     def limit(self, which: int) -> tuple[tuple[int, int], str]:
