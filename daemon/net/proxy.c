@@ -65,7 +65,9 @@ int sl_proxy_set(struct sl_proxy *proxy, const char *url, const char *file, stru
 		return sl_err_set(error, SL_ERR_INVALID,
 				  "proxy: must be http://HOST:PORT or socks5://HOST:PORT; a user and "
 				  "password stand in proxy_credentials_file");
-	return file[0] == '\0' ? SL_OK : read_login(proxy, file, error);
+	if (file[0] == '\0' || read_login(proxy, file, error) == SL_OK)
+		return SL_OK;
+	return sl_err_wrap(error, "proxy_credentials_file");
 }
 
 bool sl_proxy_serves(const struct sl_proxy *proxy, const char *address)

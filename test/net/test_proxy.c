@@ -90,6 +90,7 @@ TEST(logins)
 	close(fd);
 	unlink(path);
 	assert_int_equal(sl_proxy_set(&proxy, "http://h:1", path, &error), SL_ERR_IO);
+	assert_memory_equal(error.text, "proxy_credentials_file: /tmp/", 29);
 }
 
 /* ---- the talk ---- */
