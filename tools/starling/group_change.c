@@ -27,7 +27,7 @@ static json_t *query(const struct sl_group_own *own, const char *op)
 static const char *obstacle(const struct sl_group_change *change, uint64_t *version,
 			    char text[static SL_ERROR_BYTES])
 {
-	char command[256] = "";
+	char command[PATH_MAX + 64] = "";
 	*version = 0;
 	if (sl_group_is_forming(&change->now))
 		return NULL;
