@@ -40,10 +40,14 @@ const char *sl_folder_kind(const char *folder, bool *remote)
 		uint32_t type;
 		bool remote;
 		const char *name;
-	} kinds[] = {{TMPFS_MAGIC, false, "tmpfs"},    {OVERLAYFS_SUPER_MAGIC, false, "overlay"},
-		     {NFS_SUPER_MAGIC, true, "NFS"},   {FUSE_SUPER_MAGIC, true, "FUSE"},
-		     {CIFS_SUPER_MAGIC, true, "CIFS"}, {SMB2_SUPER_MAGIC, true, "SMB"},
-		     {V9FS_MAGIC, true, "9p"},	       {0x0bd00bd0, true, "Lustre"}};
+	} kinds[] = {{TMPFS_MAGIC, false, "tmpfs"},
+		     {OVERLAYFS_SUPER_MAGIC, false, "overlay"},
+		     {NFS_SUPER_MAGIC, true, "NFS"},
+		     {FUSE_SUPER_MAGIC, true, "FUSE (which may be on another machine)"},
+		     {CIFS_SUPER_MAGIC, true, "CIFS"},
+		     {SMB2_SUPER_MAGIC, true, "SMB"},
+		     {V9FS_MAGIC, true, "9p"},
+		     {0x0bd00bd0, true, "Lustre"}};
 	char above[SL_FOLDER_PATH_BYTES];
 	struct statfs found;
 	snprintf(above, sizeof above, "%s", folder);

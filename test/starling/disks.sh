@@ -100,7 +100,7 @@ if [ -n "$other_disk" ]; then
 	starts
 	has log.jsonl '"level":"warn"' 'the state folder is on NFS'
 	export OTHER_DISK_TYPE=65735546
-	doctor '^warn  file system' 'is on FUSE, where a record may be lost' "put 'state' on a local disk"
+	doctor '^warn  file system' 'is on FUSE (which may be on another machine), where a record may be lost' "put 'state' on a local disk"
 	export OTHER_DISK_TYPE=ef53
 	starts
 	! grep -q state_folder log.jsonl || fail 'a local disk is named'
