@@ -158,7 +158,7 @@ class Import(unittest.TestCase):
 		self.assertEqual(named('1;2;7\n2;3;8\n', 3)[0], {7: pairs('1-2'), 8: pairs('2-3')})
 
 	def test_no_header_lines(self):
-		for content in ('a b\nc d\n', 'a b\nb c 3\n', 'a b 1\nb c 2\n', "a b {'t': 1}\nb c {'t': 2}\n", 'a,b,\nb,c,3\n'):
+		for content in ('a b\nc d\n', 'time year\nyear day\n', 'a b\nb c 3\n', 'a b 1\nb c 2\n', "a b {'t': 1}\nb c {'t': 2}\n", 'a,b,\nb,c,3\n'):
 			met, _, note = named(content)
 			self.assertEqual((len(met[4]), note), (2, None), content)
 

@@ -77,7 +77,7 @@ def _ends(line: str) -> tuple[str, str, str]:
 
 def header(text: Text) -> Optional[list[str]]:
     """Return the words of the first line with data if it names columns: it has no number, and there is one below it, or it has
-    usual words for the ends of an edge or for a time."""
+    usual words for the ends of an edge or, with three columns, for a time."""
     rows = []
     for line in text.lines():
         if _data(line):
@@ -89,7 +89,7 @@ def header(text: Text) -> Optional[list[str]]:
     if len(words) < 2 or "" in words or any(number(word, float("inf")) is not None for word in words):
         return None
     usual = {word.lower() for word in words}
-    if usual & TIMES or any(usual >= set(ends) for ends in ENDS):
+    if (len(words) > 2 and usual & TIMES) or any(usual >= set(ends) for ends in ENDS):
         return words
     return words if len(below) == len(words) and any(number(word, float("inf")) is not None for word in below) else None
 
