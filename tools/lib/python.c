@@ -74,7 +74,7 @@ int sl_python_run_on(const char *module, int argc, const char **argv, FILE *inpu
 	if (input != NULL && fflush(input) == 0 && !ferror(input) && lseek(fileno(input), 0, SEEK_SET) == 0 &&
 	    dup2(fileno(input), STDIN_FILENO) == STDIN_FILENO)
 		return sl_python_run(module, argc, (char **)argv);
-	fprintf(stderr, "%s: no memory for what python3 reads: %s\n", argv[0], strerror(errno));
+	fprintf(stderr, "%s: no memory for what python3 reads\n", argv[0]);
 	return SL_EXIT_FAILED;
 }
 
