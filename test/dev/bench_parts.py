@@ -9,7 +9,7 @@ from unittest import mock
 DEV = Path(__file__).resolve().parents[2] / 'tools/dev'
 sys.path += [str(DEV / 'bench'), str(DEV), str(DEV.parent / 'paper')]
 from compare import Earlier
-from daemons import long_runs, numbers
+from daemons import FIRST, long_runs, numbers
 from figures import Result, number
 from hosts import queue_bytes
 from program import Failed
@@ -42,8 +42,8 @@ class Figures(unittest.TestCase):
 		self.assertEqual([number(x) for x in (12345.6, 123.456, 12.3456, 1.23456, 0.0123456, 0)],
 			['12346', '123.5', '12.35', '1.235', '0.01235', '0'])
 
-	def test_numbers_of_rounds_but_the_first(self):
-		rows = [{'bytes': 9, 'parts_s': None}, {'bytes': 1, 'parts_s': {'mix': 3}}, {'bytes': 2, 'parts_s': None}]
+	def test_numbers_of_rounds_but_the_first_ones(self):
+		rows = FIRST * [{'bytes': 9, 'parts_s': None}] + [{'bytes': 1, 'parts_s': {'mix': 3}}, {'bytes': 2, 'parts_s': None}]
 		self.assertEqual(numbers(rows, 'bytes', 10), [10, 20])
 		self.assertEqual(numbers(rows, 'parts_s.mix'), [3])
 
