@@ -18,4 +18,4 @@ from starling.group import Error, Group, Refused, Timeout, join
 from starling.local import local
 
 __all__ = ["Checkpoint", "Error", "Group", "Refused", "Timeout", "dp", "join", "load", "local"]
-__version__ = "0.1.0"
+__version__ = "0.2.0"
