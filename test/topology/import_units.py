@@ -156,6 +156,11 @@ class Import(unittest.TestCase):
 	def test_fields_of_csv(self):
 		self.assertEqual(named('"a b","c d",3\n"c d";e\n')[1], ['a b', 'c d', 'e'])
 		self.assertEqual(named('1;2;7\n2;3;8\n', 3)[0], {7: pairs('1-2'), 8: pairs('2-3')})
+		met, names, _ = named('"Roe, J","a;b" ,"x, y",7\n "a;b", c,,8\nc,"say ""hi""",z,8', 4)
+		self.assertEqual(names, ['Roe, J', 'a;b', 'c', 'say "hi"'])
+		self.assertEqual(met, {7: pairs('Roe, J-a;b'), 8: pairs('a;b-c', 'c-say "hi"')})
+		self.assertEqual(named('who;whom;at\n"a;b";"c";3\n"c;";"a;b";5', 'at')[0], {3: pairs('a;b-c'), 5: pairs('c;-a;b')})
+		self.assertEqual(named('a,"b,c,1')[1], ['a', '"b'])  # a quote without an end is a letter
 
 	def test_no_header_lines(self):
 		for content in ('a b\nc d\n', 'time year\nyear day\n', 'a b\nb c 3\n', 'a b 1\nb c 2\n', "a b {'t': 1}\nb c {'t': 2}\n", 'a,b,\nb,c,3\n'):

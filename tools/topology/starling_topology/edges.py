@@ -10,6 +10,8 @@ from starling_topology.text import NODES, QUOTED, InputError, Names, Text, numbe
 WHEN_MOST = 1e15  # of a step or time; whole numbers stay exact
 STEPS_MOST = 100_000
 WORDS = re.compile(r"([^ \t]*)(?:[ \t]+([^ \t]+)(?:[ \t](.*))?)?", re.S)
+# A separator and the field behind it, which may be in quotes; a separator in them is no other one.
+FIELD = {mark: re.compile(rf'{mark}([ \t]*"[^"]*(?:""[^"]*)*"[ \t]*(?={mark}|\Z)|[^{mark}]*)', re.S) for mark in ",;"}
 # Words of header lines: for the ends of an edge, and for columns that are no node.
 ENDS = {("from", "to"), ("node1", "node2"), ("sender", "receiver"), ("source", "destination"), ("source", "target"), ("src", "dst")}
 TIMES = {"date", "datetime", "step", "time", "timestamp"}
@@ -52,22 +54,21 @@ def _separator(line: str) -> str:
 def _plain(field: str) -> str:
     """Return a field without the quotes of CSV."""
     field = field.strip(" \t")
-    return field[1:-1].strip(" \t") if len(field) > 1 and field[0] == field[-1] == '"' else field
+    return field[1:-1].replace('""', '"').strip(" \t") if len(field) > 1 and field[0] == field[-1] == '"' else field
 
 
 def _fields(line: str) -> list[str]:
     separator = _separator(line)
-    if separator:
-        return [_plain(field) for field in line.split(separator)]
-    return re.findall("[^ \t]+", line)
+    if not separator:
+        return re.findall("[^ \t]+", line)
+    return [_plain(found[1]) for found in FIELD[separator].finditer(separator + line)]
 
 
 def _ends(line: str) -> tuple[str, str, str]:
-    """Return the two names of a line and the rest."""
-    separator = _separator(line)
-    if separator:
-        one, two, *rest = line.split(separator, 2)
-        return _plain(one), _plain(two), "".join(rest)
+    """Return the two names of a line, and where the data of the edge are."""
+    if _separator(line):
+        one, two, *_ = _fields(line)
+        return one, two, line
     found = WORDS.match(line)
     assert found
     return found[1], found[2] or "", found[3] or ""
@@ -145,7 +146,7 @@ def read(text: Text, by: By, step: float, names: Names, contacts: Contacts) -> O
             one, two = _field(fields, layout.one), _field(fields, layout.two)
         if not one or not two:
             raise text.fail(f'"{(one or two)[:QUOTED]}" is half an edge; one reads "u v"')
-        if "," in one or "," in two:
+        if not _separator(line) and ("," in one or "," in two):
             raise text.fail(f'"{(one if "," in one else two)[:QUOTED]}" has a comma: are blanks part of the names? They cannot be here')
         pair = names.index(text, one), names.index(text, two)
         if by is None:
