@@ -325,11 +325,11 @@ struct sl_link *sl_link_new(struct sl_links *links, uint32_t peer, bool dialled)
 	return link;
 }
 
-static void send_hello(struct sl_link *link)
+static void send_preface(struct sl_link *link)
 {
-	char hello[] = SL_RELAY_MAGIC "0123456789abcdef";
-	uv_buf_t buffer = uv_buf_init(hello, SL_RELAY_HELLO_BYTES);
-	memcpy(hello + sizeof SL_RELAY_MAGIC - 1, link->token, sizeof link->token);
+	char preface[] = SL_RELAY_MAGIC "0123456789abcdef";
+	uv_buf_t buffer = uv_buf_init(preface, SL_RELAY_PREFACE_BYTES);
+	memcpy(preface + sizeof SL_RELAY_MAGIC - 1, link->token, sizeof link->token);
 	if (uv_try_write((uv_stream_t *)&link->tcp, &buffer, 1) != (int)buffer.len)
 		sl_link_close(link, "the relay takes nothing");
 }
@@ -342,7 +342,7 @@ void sl_link_begin(struct sl_link *link)
 	link->begun = true;
 	start_reading(link);
 	if (link->state == SL_LINK_HANDSHAKE && link->way == SL_LINK_RELAY)
-		send_hello(link);
+		send_preface(link);
 	if (link->state == SL_LINK_HANDSHAKE && link->dialled)
 		handshake(link);
 }

@@ -7,7 +7,7 @@
  *              .. CONNECT --connected to the proxy--> TUNNEL --it is there--> HANDSHAKE ..
  *   accepted:  HANDSHAKE --pin verified, Finished read, not rejected--> UP, announced by a ping
  *              HANDSHAKE --as a learner that joins, Finished read--> JOIN (join_server.h)
- *              HANDSHAKE --bytes of a hello (relay.h)--> LEG --its token is known--> SPLICED
+ *              HANDSHAKE --bytes of a preface (relay.h)--> LEG --its token is known--> SPLICED
  *   any of them --> CLOSED (handle closing; freed in its close callback)
  *
  * Two learners hold one link. S is the end with the smaller roster index, L the other one; s is a link that S
@@ -61,8 +61,8 @@ enum sl_link_state_kind {
 };
 
 #define SL_RELAY_TOKEN_BYTES 16u
-#define SL_RELAY_MAGIC "relay starling/1" /* of a hello, before the token */
-#define SL_RELAY_HELLO_BYTES (sizeof SL_RELAY_MAGIC - 1 + SL_RELAY_TOKEN_BYTES)
+#define SL_RELAY_MAGIC "relay starling/1" /* of a preface, before the token */
+#define SL_RELAY_PREFACE_BYTES (sizeof SL_RELAY_MAGIC - 1 + SL_RELAY_TOKEN_BYTES)
 
 struct sl_frame_node {
 	struct sl_frame_node *next;
@@ -158,7 +158,7 @@ struct sl_link_reports {
 	bool (*established)(struct sl_link *link);
 	void (*lost)(struct sl_link *link);
 	void (*unknown_peer)(struct sl_link *link);
-	/* An order of a relay, or for it; first bytes that are a hello (relay.h). */
+	/* An order of a relay, or for it; first bytes that are a preface (relay.h). */
 	void (*order)(struct sl_link *link, const uint8_t *payload, size_t size);
 	void (*leg)(struct sl_link *link, const uint8_t *bytes, size_t count);
 };

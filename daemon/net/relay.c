@@ -25,7 +25,7 @@ struct sl_relay {
 struct sl_leg {
 	struct sl_splice *splice;
 	size_t have;
-	uint8_t bytes[SL_RELAY_HELLO_BYTES + SL_RELAY_EARLY_BYTES];
+	uint8_t bytes[SL_RELAY_PREFACE_BYTES + SL_RELAY_EARLY_BYTES];
 };
 
 /* ---- orders ---- */
@@ -197,16 +197,16 @@ static void begin(struct sl_splice *s)
 		read_on(s->legs[k]);
 	for (uint32_t k = 0; k < 2 && !waits(s); k++) {
 		const struct sl_leg *leg = s->legs[k]->leg;
-		pass(s->legs[k], s->legs[1 - k], leg->bytes + SL_RELAY_HELLO_BYTES,
-		     leg->have - SL_RELAY_HELLO_BYTES);
+		pass(s->legs[k], s->legs[1 - k], leg->bytes + SL_RELAY_PREFACE_BYTES,
+		     leg->have - SL_RELAY_PREFACE_BYTES);
 	}
 }
 
-/* Return the splice that waits for the connection with this hello, or NULL; `k`: which end it is. */
-static struct sl_splice *find(struct sl_relay *relay, const uint8_t *hello, uint32_t *k)
+/* Return the splice that waits for the connection with this preface, or NULL; `k`: which end it is. */
+static struct sl_splice *find(struct sl_relay *relay, const uint8_t *preface, uint32_t *k)
 {
-	const uint8_t *token = hello + sizeof SL_RELAY_MAGIC - 1;
-	if (memcmp(hello, SL_RELAY_MAGIC, sizeof SL_RELAY_MAGIC - 1) != 0)
+	const uint8_t *token = preface + sizeof SL_RELAY_MAGIC - 1;
+	if (memcmp(preface, SL_RELAY_MAGIC, sizeof SL_RELAY_MAGIC - 1) != 0)
 		return NULL;
 	for (uint32_t i = 0; i < 2 * SL_RELAY_SPLICES_MAX; i++) {
 		struct sl_splice *s = &relay->splices[i / 2];
@@ -226,12 +226,12 @@ void sl_relay_leg(struct sl_link *link, const uint8_t *bytes, size_t count)
 	struct sl_leg *leg = link->leg;
 	link->state = SL_LINK_LEG;
 	if (leg == NULL || count > sizeof leg->bytes - leg->have) {
-		sl_link_close(link, "a malformed hello to a relay");
+		sl_link_close(link, "a malformed preface to a relay");
 		return;
 	}
 	memcpy(leg->bytes + leg->have, bytes, count);
 	leg->have += count;
-	if (leg->have < SL_RELAY_HELLO_BYTES)
+	if (leg->have < SL_RELAY_PREFACE_BYTES)
 		return;
 	struct sl_splice *s = find(link->links->relay, leg->bytes, &k);
 	if (s == NULL) {

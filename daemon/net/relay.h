@@ -4,8 +4,8 @@
  *     | <------------ OFFER -------- | ------------ OFFER -------> |     when a link to R comes up
  *     | ---- ASK X ----------------> |                             |     no address of X answers
  *     | <--- DIAL X, token a ------- | ------ TAKE A, token x ---> |
- *     | === new connection: hello, a, TLS ...                      |
- *     |                              | <=== new connection: hello, x
+ *     | === new connection: preface, a, TLS ...                    |
+ *     |                              | <=== new connection: preface, x
  *     | <--- bytes, unread --------> | <----- bytes, unread -----> |     A is the client of TLS, X the server
  *
  * The orders are frames of the links of R. R keeps a splice for a pair: it waits for both connections, then
@@ -30,7 +30,7 @@ void sl_relay_send(struct sl_link *link, const struct sl_relay_order *order);
 /* Begin a splice between the peer of `link`, which asks for it, and the learner `other`: tell both, if the
  * limits allow it. */
 void sl_relay_grant(struct sl_link *link, uint32_t other);
-/* Take the first bytes of an accepted connection that are not TLS: a hello. */
+/* Take the first bytes of an accepted connection that are not TLS: a preface. */
 void sl_relay_leg(struct sl_link *link, const uint8_t *bytes, size_t count);
 /* A connection has closed: end its splice. Return false if it was in none. */
 bool sl_relay_lost(struct sl_link *link);

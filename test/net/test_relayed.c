@@ -490,7 +490,7 @@ TEST(the_second_is_reached_again)
 	expect_direct_again(X);
 }
 
-/* ---- hellos and limits ---- */
+/* ---- prefaces and limits ---- */
 
 struct caller {
 	uv_tcp_t tcp;
@@ -556,22 +556,22 @@ static void expect_end(struct trio *trio, struct caller *caller)
 	assert_int_equal(trio->sides[R].links->handshaking, 0);
 }
 
-TEST(a_hello_that_no_learner_asked_for)
+TEST(a_preface_that_no_learner_asked_for)
 {
 	struct trio *trio = trio_open(true);
 	struct caller caller;
-	uint8_t hello[SL_RELAY_HELLO_BYTES + 1] = SL_RELAY_MAGIC;
+	uint8_t preface[SL_RELAY_PREFACE_BYTES + 1] = SL_RELAY_MAGIC;
 	call(trio, &caller);
-	for (size_t i = 0; i < SL_RELAY_HELLO_BYTES; i++) /* byte by byte */
-		say(trio, &caller, hello + i, 1);
+	for (size_t i = 0; i < SL_RELAY_PREFACE_BYTES; i++) /* byte by byte */
+		say(trio, &caller, preface + i, 1);
 	expect_end(trio, &caller);
-	static const uint8_t garbage[SL_RELAY_HELLO_BYTES + SL_RELAY_EARLY_BYTES + 1] = "relay";
+	static const uint8_t garbage[SL_RELAY_PREFACE_BYTES + SL_RELAY_EARLY_BYTES + 1] = "relay";
 	call(trio, &caller);
 	say(trio, &caller, garbage, sizeof garbage);
 	expect_end(trio, &caller);
 	trio->net.timing.handshake = 200;
 	call(trio, &caller);
-	say(trio, &caller, hello, 20);
+	say(trio, &caller, preface, 20);
 	expect_end(trio, &caller); /* it says no more */
 	trio_close(trio);
 }
@@ -627,10 +627,10 @@ static void expect_orders(uint32_t count)
 	assert_int_equal(orders.count[2], count);
 }
 
-static void write_hello(uint8_t hello[static SL_RELAY_HELLO_BYTES], uint32_t k)
+static void write_preface(uint8_t preface[static SL_RELAY_PREFACE_BYTES], uint32_t k)
 {
-	memcpy(hello, SL_RELAY_MAGIC, sizeof SL_RELAY_MAGIC - 1);
-	memcpy(hello + sizeof SL_RELAY_MAGIC - 1, orders.last[k].token, SL_RELAY_TOKEN_BYTES);
+	memcpy(preface, SL_RELAY_MAGIC, sizeof SL_RELAY_MAGIC - 1);
+	memcpy(preface + sizeof SL_RELAY_MAGIC - 1, orders.last[k].token, SL_RELAY_TOKEN_BYTES);
 }
 
 /* The second connection never comes. */
@@ -638,7 +638,7 @@ TEST(a_splice_waits_for_a_time)
 {
 	struct trio *trio = trio_that_notes();
 	struct caller caller, again;
-	uint8_t hello[SL_RELAY_HELLO_BYTES + 100] = {0};
+	uint8_t preface[SL_RELAY_PREFACE_BYTES + 100] = {0};
 	ask(trio, A, X);
 	assert_true(net_until(&trio->net, WAIT_MS, is_granted, NULL));
 	assert_int_equal(orders.last[1].id, trio->members[X].id);
@@ -648,14 +648,14 @@ TEST(a_splice_waits_for_a_time)
 	ask(trio, A, X); /* one at a time for a pair, whichever end asks */
 	ask(trio, X, A);
 	expect_orders(1);
-	write_hello(hello, 1);
+	write_preface(preface, 1);
 	call(trio, &caller);
-	say(trio, &caller, hello, sizeof hello);
+	say(trio, &caller, preface, sizeof preface);
 	net_elapse(&trio->net, 20);
 	assert_int_equal(trio->sides[R].links->handshaking, 0);
 	assert_false(caller.ended);
 	call(trio, &again); /* a token is used once */
-	say(trio, &again, hello, sizeof hello);
+	say(trio, &again, preface, sizeof preface);
 	expect_end(trio, &again);
 	trio->net.timing.handshake = 100;
 	expect_end(trio, &caller);
@@ -669,12 +669,12 @@ TEST(a_new_splice_ends_the_one_before)
 {
 	struct trio *trio = trio_that_notes();
 	struct caller caller;
-	uint8_t hello[SL_RELAY_HELLO_BYTES];
+	uint8_t preface[SL_RELAY_PREFACE_BYTES];
 	ask(trio, A, X);
 	assert_true(net_until(&trio->net, WAIT_MS, is_granted, NULL));
-	write_hello(hello, 1);
+	write_preface(preface, 1);
 	call(trio, &caller);
-	say(trio, &caller, hello, sizeof hello);
+	say(trio, &caller, preface, sizeof preface);
 	assert_false(caller.ended);
 	trio->net.timing.handshake = 60000; /* a fourth of it is the pause; nothing waits so long here */
 	ask(trio, X, A);
@@ -693,13 +693,13 @@ TEST(a_splice_ends_with_either_connection)
 	for (uint32_t k = 1; k <= 2; k++) {
 		struct trio *trio = trio_that_notes();
 		struct caller callers[3];
-		uint8_t hello[SL_RELAY_HELLO_BYTES];
+		uint8_t preface[SL_RELAY_PREFACE_BYTES];
 		ask(trio, A, X);
 		assert_true(net_until(&trio->net, WAIT_MS, is_granted, NULL));
 		for (uint32_t i = 1; i <= 2; i++) {
-			write_hello(hello, i);
+			write_preface(preface, i);
 			call(trio, &callers[i]);
-			say(trio, &callers[i], hello, sizeof hello);
+			say(trio, &callers[i], preface, sizeof preface);
 		}
 		assert_false(callers[1].ended || callers[2].ended);
 		uv_close((uv_handle_t *)&callers[k].tcp, NULL);
@@ -715,13 +715,13 @@ TEST(a_silent_splice_ends)
 {
 	struct trio *trio = trio_that_notes();
 	struct caller callers[3];
-	uint8_t hello[SL_RELAY_HELLO_BYTES];
+	uint8_t preface[SL_RELAY_PREFACE_BYTES];
 	ask(trio, A, X);
 	assert_true(net_until(&trio->net, WAIT_MS, is_granted, NULL));
 	for (uint32_t i = 1; i <= 2; i++) {
-		write_hello(hello, i);
+		write_preface(preface, i);
 		call(trio, &callers[i]);
-		say(trio, &callers[i], hello, sizeof hello);
+		say(trio, &callers[i], preface, sizeof preface);
 	}
 	assert_false(callers[1].ended || callers[2].ended);
 	trio->net.timing.silence = 300;
