@@ -41,9 +41,11 @@ CLUSTER_TEST(one_is_killed_before_its_record)
 	cluster_shell(c,
 		      "model=$(sed -n '5s/.*\"model\":\"\\([0-9a-f]*\\)\",\"program\".*/\\1/p' account-1); "
 		      "grep -q \"checksum.*$model\" learner-03/state/checkpoints/round-000004.safetensors");
-	cluster_shell(c, "hash=$(cd learner-01; " STARLINGD_PATH " --config config.yaml --check | "
-			 "sed -n 's/^hash of the roster: //p'); "
-			 "test $(grep -hc \"^rounds 1 to 4: roster $hash$\" verified-1) = 1");
+	cluster_shell(c,
+		      "hash=$(cd learner-01; " STARLINGD_PATH " --config config.yaml --check | "
+		      "sed -n 's/^hash of the roster: //p'); "
+		      "test $(grep -hc \"^rounds 1 to 4: roster $hash, which was given, with its settings$\" "
+		      "verified-1) = 1");
 	/* The number of starts of a participant is changed. */
 	cluster_shell(c,
 		      "sed '3s/\"participants\":\\[\\[1,1\\]/\"participants\":[[1,2]/' account-3 >changed; "

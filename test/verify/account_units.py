@@ -1,8 +1,11 @@
-"""`starling account`: what was changed in an exported account is named, and signatures are checked as RFC 8032 says: account_units.py"""
+"""`starling account`: what was changed in an exported account is named, signatures are checked as RFC 8032 says, and a roster has the hash that
+the learners compute: account_units.py STARLING STARLINGD"""
 import contextlib
 import hashlib
 import io
 import json
+import re
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -11,9 +14,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / 'tools/verify'), str(ROOT / 'tools/timeline')]
-from starling_verify import account, ed25519  # noqa: E402
+from starling_verify import account, ed25519, roster  # noqa: E402
 from starling_verify import account_record as records  # noqa: E402
 
+STARLING, STARLINGD = sys.argv.pop(1), sys.argv.pop(1)
 RUN, OWN, LEARNERS = 'study', 2, (1, 2, 3, 5)
 STRIDE = 13 if ed25519.Ed25519PublicKey is not None else 211  # bytes between two that are changed
 
@@ -41,6 +45,14 @@ class Signer:
 
 
 KEYS = {learner: Signer(bytes([learner]) * 32) for learner in (*LEARNERS, 9)}
+PINS = {learner: hashlib.sha256(roster.SPKI + key.key).hexdigest() for learner, key in KEYS.items()}
+
+
+def hash_of(settings):
+	return roster.hash_of({learner: PINS[learner] for learner in LEARNERS}, settings)
+
+
+ROSTER = hash_of({'rounds': '20'})
 
 
 def hashed(*parts):
@@ -49,7 +61,7 @@ def hashed(*parts):
 
 def made_record(t, before, signers=(2, 1, 5), **changes):
 	"""Return the record of round t that learner OWN signs after `before`."""
-	view = {**{name: 3 + i for i, name in enumerate(records.NUMBERS)}, 'forgetful': 0, 'roster': hashed('roster'), 'edges': hashed('edges', t),
+	view = {**{name: 3 + i for i, name in enumerate(records.NUMBERS)}, 'forgetful': 0, 'roster': ROSTER, 'edges': hashed('edges', t),
 		'previous': before['digest'] if before else bytes(32).hex()}
 	dp = {'charges': t, 'guessed': 0, 'millionths': 250000 * t if t < 3 else None}
 	record = {'number': before['number'] + 1 if before else 1, 'link_before': link_of(before).hex(), 'run': RUN, 'round': t, 'attempt': 1,
@@ -88,9 +100,8 @@ class Case(unittest.TestCase):
 		self.write_roster(LEARNERS)
 
 	def write_roster(self, learners, settings='settings: {rounds: 20, tolerance: 1}\nmembers:\n'):
-		pins = {i: hashlib.sha256(account.SPKI + KEYS[i].key).hexdigest() for i in learners}
 		self.roster.write_text(settings + ''.join(
-			f'- {{id: {i}, name: site-{i}, address: "127.0.0.1:1", key: "sha256:{pin}"}}\n' for i, pin in pins.items()))
+			f'- {{id: {i}, name: site-{i}, address: "127.0.0.1:1", key: "sha256:{PINS[i]}"}}\n' for i in learners))
 
 	def run_command(self, *arguments):
 		out, err = io.StringIO(), io.StringIO()
@@ -133,18 +144,37 @@ class Export(Case):
 		status, out, _ = self.run_command('verify', '--roster', self.roster, self.folder / 'export')
 		self.assertEqual(status, 0)
 		self.assertEqual(out, '3 records of learner 2 (site-2), run study, up to round 3: as they were signed\n'
-			f'link of the last one: {link_of(RECORDS[2]).hex()}\nrounds 1 to 3: roster {hashed("roster")}\n'
-			'of the rosters given, the keys and tolerance 1 were checked, not their hashes, which cover all shared settings: '
-			"compare them with that of 'starlingd --check'\n")
+			f'link of the last one: {link_of(RECORDS[2]).hex()}\nrounds 1 to 3: roster {ROSTER}, which was given, with its settings\n')
 
 	def test_rosters_are_named(self):
-		self.write(made_account(view={**RECORDS[1]['view'], 'roster': hashed('another')}))
-		self.assertEqual(self.verify(self.export()), [])
+		other = hash_of({'rounds': '30'})
+		self.write(made_account(view={**RECORDS[1]['view'], 'roster': other}))
+		text, missing = self.export(), f'round 2: roster {other} is none of those given'
+		self.expect(text, missing)
+		first, self.roster = self.roster, self.folder / 'next.yaml'
+		self.write_roster(LEARNERS, 'settings: {rounds: 30}\nmembers:\n')
+		self.assertEqual(self.verify(text, '--roster', first), [])
+		_, out, _ = self.run_command('verify', '--roster', self.roster, '-r', first, self.folder / 'export')
+		self.assertEqual(out.splitlines()[2:], [f'round {t}: roster {used}, which was given, with its settings'
+			for t, used in ((1, ROSTER), (2, other), (3, ROSTER))])
+		_, out, _ = self.run_command('verify', '--roster', first, '--json', self.folder / 'export')
+		self.assertEqual(json.loads(out)['rosters'][1], {'hash': other, 'first_round': 2, 'last_round': 2, 'given': False})
+
+	def test_a_roster_that_was_changed_is_named(self):
+		self.write(RECORDS)
+		text = self.export()
+		for settings in ('{rounds: 21, tolerance: 1}', '{rounds: 20, sharing: "shamir"}', '{rounds: 20, dp: record}', '{}'):
+			self.write_roster(LEARNERS, f'settings: {settings}\nmembers:\n')
+			self.assertRegex(self.verify(text)[0], f'^rounds 1 to 3: roster {ROSTER} is none of those given')
+		self.write_roster((*LEARNERS, 9))
+		self.assertEqual(len(self.verify(text)), 1)
+		self.write_roster(LEARNERS)
+		self.assertEqual(self.verify(text), [])
+		self.write_roster(LEARNERS, '')  # a list, with other settings than the default ones
+		self.assertEqual(self.verify(text), [])
 		_, out, _ = self.run_command('verify', '--roster', self.roster, self.folder / 'export')
-		self.assertEqual(out.splitlines()[2:5], [f'round 1: roster {hashed("roster")}', f'round 2: roster {hashed("another")}',
-			f'round 3: roster {hashed("roster")}'])
-		_, out, _ = self.run_command('verify', '--roster', self.roster, '--json', self.folder / 'export')
-		self.assertEqual(json.loads(out)['rosters'][1], {'hash': hashed('another'), 'first_round': 2, 'last_round': 2})
+		self.assertEqual(out.splitlines()[2:], [f'note: rounds 1 to 3: roster {ROSTER}: not compared: the settings of a list of learners are in '
+			"starlingd.yaml; see 'starlingd --check'"])
 
 	def test_a_table(self):
 		self.write(RECORDS)
@@ -162,7 +192,7 @@ class Export(Case):
 			self.assertEqual((status, len(err) < 200), (2, True))
 			self.assertIn('must be a whole number from 1 on', err)
 		self.write_roster(LEARNERS, 'settings: {tolerance: ' + '9' * 5000 + '}\nmembers:\n- {id: ' + '9' * 5000 + ', key: "sha256:00"}\n')
-		self.assertEqual(self.verify(self.export()), [])
+		self.expect(self.export(), 'is none of those given')
 
 	def test_what_is_lost_or_being_written_is_left_out(self):
 		self.write(RECORDS[1:], before=bytes(300), after=records.pack(RECORDS[2])[:200])
@@ -333,7 +363,7 @@ class Verify(Case):
 			self.write_roster(LEARNERS, settings)
 			self.expect(texts[0], '1 participant; a round has 2 at least')
 			self.expect(texts[1], '0 participants; a round has 2 at least')
-			self.assertEqual(self.verify(texts[2]), [])
+			self.assertFalse(any('participant' in one for one in self.verify(texts[2])))
 
 	def test_the_tolerance_of_a_list(self):
 		four = self.exported(RECORDS)
@@ -368,6 +398,39 @@ class Verify(Case):
 		self.assertEqual(self.run_command('export', '--round', '0', self.folder)[0], 2)
 		for text in (b'', b'\xff\n', b'{}\n', b'[' * 100000):
 			self.expect(text, 'not')
+
+
+class TheHashOfARoster(unittest.TestCase):
+	"""It is the one of the learners: S has each setting, so that a new one must be added to roster.py."""
+	SETTINGS = ('{}', '{rounds: 20, quorum: "all", tolerance: \'2\'}  # a comment: {seed: 3}', '{rounds: 007, seed: 18446744073709551615, decimals: 3, clipping_range: 1e1}',
+		'{\n  stall_timeout: 0.1, straggler_timeout: 33.30,\n  iterations: 12}', '\n  sharing: shamir # seed: 5\n\n  # max_degree: 4\n  max_degree: 8\n  mixing: "forest"',
+		'{modulus: 2305843009213693951, values: model, decimals: 2, clipping_range: 0.3}', '{dp: learner, dp_clip: 1e20, dp_noise: 0.7, dp_delta: 1e-07, dp_spent: zeros}')
+
+	def hashes(self, folder, settings):
+		"""Return the hash by roster.py, and the one of a learner."""
+		members = f'- {{id: 70000, name: b, address: "127.0.0.1:2", key: "sha256:{PINS[2]}"}}\n' + folder.joinpath('line').read_text()
+		members += f'- {{id: 7, name: c, address: "127.0.0.1:3", key: "sha256:{PINS[1]}"}}\n- {{id: 8, name: d, address: "127.0.0.1:4", key: "sha256:{PINS[3]}"}}\n'
+		folder.joinpath('roster.yaml').write_text(members if settings is None else f'settings: {settings}\nmembers:\n{members}')
+		folder.joinpath('config').write_text('run: x\nid: 300\nroster: roster.yaml\nidentity: own\nstate: state\ntrainer: noise\n')
+		done = subprocess.run([STARLINGD, '--config', folder / 'config', '--check'], capture_output=True, text=True, check=False)
+		self.assertEqual(done.returncode, 0, done.stderr)
+		found = roster.Rosters()
+		found.read(folder / 'roster.yaml')
+		return found.hashes, {re.search('[0-9a-f]{64}', done.stdout)[0]}
+
+	def test_it_is_that_of_learners(self):
+		with tempfile.TemporaryDirectory() as name:
+			folder = Path(name)
+			done = subprocess.run([STARLING, 'keygen', '--id', '300', '--name', 'a', '--address', '127.0.0.1:1', '--dir', folder / 'own'], capture_output=True, text=True, check=True)
+			folder.joinpath('line').write_text(done.stdout)
+			for settings in (*self.SETTINGS, None):
+				own, theirs = self.hashes(folder, settings)
+				self.assertEqual(own, theirs, settings)
+
+	def test_what_is_none_has_no_hash(self):
+		for members, settings in (({2**32: '00'}, {}), ({1: 'xx'}, {}), ({1: '00'}, {'rounds': '9.5'}), ({1: '00'}, {'dp_noise': '1_0x'})):
+			with self.assertRaises(ValueError):
+				roster.hash_of(members, settings)
 
 
 class Signatures(unittest.TestCase):

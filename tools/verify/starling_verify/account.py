@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import mmap
 import os
@@ -12,7 +11,6 @@ import stat
 import struct
 import sys
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from typing import Any, Optional, TextIO
 
 from starling_timeline.command import FAILED, USAGE, CommandError, Parser, complain, guard
@@ -21,11 +19,11 @@ from starling_timeline.words import clean, plural
 from starling_verify import account_record as records
 from starling_verify.account_record import Malformed, dumps
 from starling_verify.ed25519 import verify
+from starling_verify.roster import Rosters
 
 FORMAT = "starling account 1"
 FILE = "account"
 BACKUPS = ("backup", "backup.new")  # folders of a state folder
-SPKI = bytes.fromhex("302a300506032b6570032100")  # what stands before an Ed25519 key in the bytes that a pin is the hash of
 FINDINGS_MOST = 20
 TIME_END = 253402300800  # the year 10000
 EXPORT_EXAMPLES = """Examples:
@@ -195,46 +193,10 @@ def write(path: Optional[str], lines: Iterator[str]) -> None:
 
 # ---- verify ----
 
-@dataclass
-class Roster:
-    """What rosters say: the keys that they pin, by learner, and the names."""
-    pins: set[tuple[int, str]] = field(default_factory=set)
-    names: dict[int, str] = field(default_factory=dict)
-    tolerance: int = 1
-    warns: bool = False  # a round may have fewer participants than tolerance + 2: privacy_check, or the settings are not in a roster
-
-    def read(self, path: str) -> None:
-        try:
-            with open(path, encoding="utf-8") as file:
-                text = file.read()
-        except (OSError, ValueError) as error:
-            raise CommandError(f"{path}: {getattr(error, 'strerror', None) or 'not a roster'}") from None
-        for member in re.split(r"^\s*-\s", text, flags=re.M)[1:]:
-            found = {key: re.search(rf"\b{key}:\s*[\"']?([^\s,\"'}}]+)", member) for key in ("id", "name", "key")}
-            if found["id"] and found["key"] and re.fullmatch("[0-9]{1,10}", found["id"][1]):
-                self.pins.add((int(found["id"][1]), found["key"][1].removeprefix("sha256:")))
-                self.names[int(found["id"][1])] = found["name"][1] if found["name"] else ""
-        tolerance = re.search(r"\btolerance:\s*[\"']?(\d{1,9})\b", text)
-        self.tolerance = max(self.tolerance, int(tolerance[1])) if tolerance else self.tolerance
-        self.warns = self.warns or not re.search("^members:", text, flags=re.M) or bool(re.search(r"\bprivacy_check:\s*[\"']?warn", text))
-        if not self.pins:
-            raise CommandError(f"{path}: no learner with an id and a key is in it")
-
-    def least(self) -> int:
-        """Return the least number of participants of a round."""
-        return 2 if self.warns else self.tolerance + 2
-
-    def pinned(self, learner: int, key: str) -> bool:
-        return (learner, hashlib.sha256(SPKI + bytes.fromhex(key)).hexdigest()) in self.pins
-
-    def called(self, learner: int) -> str:
-        return f"learner {learner}" + (f" ({self.names[learner]})" if self.names.get(learner) else "")
-
-
 class Check:
     """The records of a file, in order; `findings` says what is wrong with them, `notes` what is not there."""
 
-    def __init__(self, roster: Roster) -> None:
+    def __init__(self, roster: Rosters) -> None:
         self.roster = roster
         self.findings: list[str] = []
         self.notes: list[str] = []
@@ -271,6 +233,17 @@ class Check:
         if self.rosters and self.rosters[-1][0] == used:
             t = self.rosters.pop()[1]
         self.rosters.append((used, t, record["round"]))
+
+    def compare_rosters(self) -> None:
+        """Check that the rosters of the rounds are among those given, with their settings."""
+        for used, first, end in self.rosters:
+            if used in self.roster.hashes:
+                continue
+            where = f"{span('round', first, end)}: roster {used}"
+            if self.roster.lists:
+                self.notes.append(f"{where}: not compared: the settings of a list of learners are in starlingd.yaml; see 'starlingd --check'")
+            else:
+                self.findings.append(f"{where} is none of those given: another is missing here, or its keys or shared settings were changed")
 
     def _say(self, where: str, text: str) -> None:
         self.findings.append(f"{where}: {text}")
@@ -403,7 +376,8 @@ def show(check: Check, head: dict, as_json: bool) -> None:
     if as_json:
         print(dumps({"run": head["run"], "learner": head["learner"], "records": check.count, "findings": check.findings,
                      "notes": check.notes, "last_round": last["round"] if last else None, "link": check.link.hex(), "tolerance": check.roster.tolerance,
-                     "rosters": [{"hash": used, "first_round": first, "last_round": end} for used, first, end in check.rosters]}))
+                     "rosters": [{"hash": used, "first_round": first, "last_round": end, "given": used in check.roster.hashes}
+                                 for used, first, end in check.rosters]}))
         return
     for text in check.findings[:FINDINGS_MOST]:
         print(clean(text))
@@ -418,12 +392,11 @@ def show(check: Check, head: dict, as_json: bool) -> None:
 def show_verdict(check: Check, head: dict, last: dict) -> None:
     print(f"{plural(check.count, 'record')} of {clean(check.roster.called(head['learner']))}, run {clean(head['run'])}, "
           f"up to round {last['round']}: as they were signed\nlink of the last one: {check.link.hex()}")
-    for used, first, end in check.rosters[:FINDINGS_MOST]:
-        print(f"{span('round', first, end)}: roster {used}")
-    if len(check.rosters) > FINDINGS_MOST:
-        print(f"and {len(check.rosters) - FINDINGS_MOST} more; --json has them all")
-    print(f"of the rosters given, the keys and tolerance {check.roster.tolerance} were checked, not their hashes, which cover all shared settings: "
-          "compare them with that of 'starlingd --check'")
+    same = [one for one in check.rosters if one[0] in check.roster.hashes]
+    for used, first, end in same[:FINDINGS_MOST]:
+        print(f"{span('round', first, end)}: roster {used}, which was given, with its settings")
+    if len(same) > FINDINGS_MOST:
+        print(f"and {len(same) - FINDINGS_MOST} more; --json has them all")
 
 
 def verify_file(arguments: list[str]) -> int:
@@ -438,7 +411,7 @@ def verify_file(arguments: list[str]) -> int:
         p.error("name the roster with --roster")
     if o.tolerance is not None and not re.fullmatch("[1-9][0-9]{0,8}", o.tolerance):
         raise CommandError(f"--tolerance {o.tolerance[:40]}: must be a whole number from 1 on")
-    check = Check(Roster())
+    check = Check(Rosters())
     for path in o.roster:
         check.roster.read(path)
     if o.tolerance is not None:
@@ -449,6 +422,7 @@ def verify_file(arguments: list[str]) -> int:
     except OSError as error:
         raise CommandError(f"{o.file}: {error.strerror}", FAILED) from None
     check_against_head(check, head)
+    check.compare_rosters()
     show(check, head, o.json)
     return FAILED if check.findings else 0
 
