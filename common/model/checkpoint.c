@@ -129,11 +129,12 @@ void sl_checkpoint_link(const char *folder, sl_round round)
 		close(at);
 }
 
-bool sl_checkpoint_delete(const char *folder, sl_round round)
+void sl_checkpoint_delete(const char *folder, sl_round round)
 {
 	char name[SL_FILE_NAME_BYTES], path[PATH_BYTES];
 	sl_checkpoint_name(round, name);
-	return (size_t)snprintf(path, sizeof path, "%s/%s", folder, name) < sizeof path && unlink(path) == 0;
+	if ((size_t)snprintf(path, sizeof path, "%s/%s", folder, name) < sizeof path)
+		unlink(path);
 }
 
 /* ---- reading ---- */

@@ -50,8 +50,8 @@ void sl_checkpoint_sum(struct sl_checkpoint *checkpoint, const uint8_t strands[s
  * programs. Starling does not read it, so that a failure is ignored. */
 #define SL_CHECKPOINT_LATEST "latest.safetensors"
 void sl_checkpoint_link(const char *folder, sl_round round);
-/* Delete the checkpoint of `round`; return false if there is none. */
-bool sl_checkpoint_delete(const char *folder, sl_round round);
+/* Delete the checkpoint of `round`, if there is one. */
+void sl_checkpoint_delete(const char *folder, sl_round round);
 
 /* Read the checkpoint of `round`; SL_ERR_NOTFOUND if `run` has none. If `model` is not NULL, read the model
  * too, which must consist of `tensors`: SL_ERR_INVALID if the file has others, SL_ERR_FORMAT if it is

@@ -140,23 +140,45 @@ static void begin_after(struct sl_daemon *daemon, sl_round t, const uint8_t dige
 	sl_report_log_round(&daemon->observe, SL_RECORD_RESUMED, t);
 }
 
-/* Log that a checkpoint without a record is ignored: one that was copied here. */
-static void log_ignored(struct sl_daemon *daemon)
+/* Return a round before `before` whose checkpoint is there, 0: none; `delete`: delete all of these. */
+static sl_round look_through(const struct sl_daemon *daemon, sl_round before, bool delete)
 {
-	char path[SL_FOLDER_PATH_BYTES + SL_FILE_NAME_BYTES];
 	DIR *folder = opendir(daemon->committed.folder);
 	const struct dirent *entry;
-	sl_round t;
-	while (folder != NULL && (entry = readdir(folder)) != NULL) {
-		if (sscanf(entry->d_name, "round-%7" SCNu32 ".safetensors", &t) != 1 || t == 0)
+	sl_round t, found = 0;
+	while (folder != NULL && (found == 0 || delete) && (entry = readdir(folder)) != NULL) {
+		if (sscanf(entry->d_name, "round-%7" SCNu32 ".safetensors", &t) != 1 || t == 0 || t >= before)
 			continue;
-		snprintf(path, sizeof path, "%s/%.*s", daemon->committed.folder, SL_FILE_NAME_BYTES - 2,
-			 entry->d_name);
-		sl_report_log_reason(&daemon->observe, SL_RECORD_IGNORED, path);
-		break;
+		found = t;
+		if (delete)
+			sl_checkpoint_delete(daemon->committed.folder, t);
 	}
 	if (folder != NULL)
 		closedir(folder);
+	return found;
+}
+
+/* Log that a checkpoint without a record is ignored: one that was copied here. */
+static void log_ignored(struct sl_daemon *daemon)
+{
+	char path[SL_FOLDER_PATH_BYTES + SL_FILE_NAME_BYTES], name[SL_FILE_NAME_BYTES];
+	sl_round t = look_through(daemon, UINT32_MAX, false);
+	if (t == 0)
+		return;
+	sl_checkpoint_name(t, name);
+	snprintf(path, sizeof path, "%s/%s", daemon->committed.folder, name);
+	sl_report_log_reason(&daemon->observe, SL_RECORD_IGNORED, path);
+}
+
+/* Delete the checkpoints that are too many since `keep_checkpoints` is lower: a commit deletes the next one
+ * only. */
+static void sweep(const struct sl_daemon *daemon)
+{
+	struct sl_store_round oldest;
+	uint32_t kept = daemon->settings->keep_checkpoints;
+	if (kept != SL_CHECKPOINTS_ALL && daemon->committed.through == 0 &&
+	    sl_store_round_back(daemon->store, kept - 1, &oldest, NULL) == SL_OK)
+		look_through(daemon, oldest.t, true);
 }
 
 /* Let the exponents of the checkpoint be those of the workspace. */
@@ -443,7 +465,10 @@ int sl_restore_model(struct sl_daemon *daemon, struct sl_error *error)
 	int rc = sl_store_last_round(daemon->store, &last, error);
 	if (rc == SL_OK) {
 		sl_result_sweep(daemon->settings->state, daemon->settings->run, last.t);
-		return read_rounds(daemon, &last, error);
+		rc = read_rounds(daemon, &last, error);
+		if (rc == SL_OK)
+			sweep(daemon);
+		return rc;
 	}
 	if (rc != SL_ERR_NOTFOUND)
 		return rc;

@@ -182,19 +182,17 @@ void sl_tasks_wipe(struct sl_daemon *daemon)
 
 /* ---- files of earlier rounds ---- */
 
-/* Delete the checkpoints before the newest `keep_checkpoints`, back to the first that is gone already; and
- * the initial model, which has served when one of these is to go. */
+/* Delete the checkpoint that is one more than `keep_checkpoints`; and the initial model, which has served
+ * when there is one. The start deletes more. */
 static void forget_checkpoints(const struct sl_daemon *daemon)
 {
 	const struct sl_settings *settings = daemon->settings;
 	struct sl_store_round round;
-	if (settings->keep_checkpoints == SL_CHECKPOINTS_ALL)
+	if (settings->keep_checkpoints == SL_CHECKPOINTS_ALL ||
+	    sl_store_round_back(daemon->store, settings->keep_checkpoints, &round, NULL) != SL_OK)
 		return;
-	int rc = sl_store_round_back(daemon->store, settings->keep_checkpoints, &round, NULL);
-	if (rc == SL_OK)
-		sl_checkpoint_delete(daemon->committed.folder, 0);
-	while (rc == SL_OK && sl_checkpoint_delete(daemon->committed.folder, round.t))
-		rc = sl_store_round_before(daemon->store, round.t, &round, NULL);
+	sl_checkpoint_delete(daemon->committed.folder, 0);
+	sl_checkpoint_delete(daemon->committed.folder, round.t);
 }
 
 static void run_forget(struct sl_task *base)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 TEST_WITH(a_new_learner, learner_setup, folder_teardown)
 {
@@ -51,6 +52,25 @@ TEST_WITH(a_damaged_checkpoint_falls_back, learner_setup, folder_teardown)
 			     "going on from the initial model until a peer sends the result of round 3");
 	learner_commit(*state, 3); /* a peer did */
 	learner_expect_start(*state, 3, 0, true, NULL);
+}
+
+/* keep_checkpoints was `all`, and a file in the midst is gone. */
+TEST_WITH(fewer_checkpoints_are_kept_from_a_start_on, learner_setup, folder_teardown)
+{
+	struct learner l;
+	struct sl_error error;
+	char name[64];
+	for (sl_round t = 1; t <= 6; t++)
+		learner_commit(*state, t);
+	remove(folder_path(*state, "checkpoints/round-000003.safetensors"));
+	learner_configure(&l, *state);
+	l.settings.keep_checkpoints = 2;
+	assert_int_equal(learner_start(&l, &error), SL_OK);
+	learner_finish(&l);
+	for (sl_round t = 1; t <= 6; t++) {
+		snprintf(name, sizeof name, "checkpoints/round-%06u.safetensors", t);
+		assert_int_equal(access(folder_path(*state, name), F_OK) == 0, t >= 5);
+	}
 }
 
 /* Whole, of that round, and of another history. */

@@ -150,8 +150,8 @@ TEST_WITH(the_link_leads_to_the_latest, folder_setup, folder_teardown)
 	sl_checkpoint_link(*state, 2);
 	sl_checkpoint_link(folder_path(*state, "no"), 2);
 	assert_int_equal(folder_count(*state), 3);
-	assert_true(sl_checkpoint_delete(*state, 1));
-	assert_false(sl_checkpoint_delete(*state, 1));
+	sl_checkpoint_delete(*state, 1);
+	sl_checkpoint_delete(*state, 1); /* no error */
 	uint8_t *bytes = folder_get(*state, SL_CHECKPOINT_LATEST, &size);
 	bytes[size - 1] = '\0';
 	assert_non_null(memmem(bytes, size, "\"round\":\"2\"", 11));
