@@ -1,6 +1,6 @@
-/* Send orders to a relay and to the other end of a way, and hellos with bytes after them to the relay. Three
- * learners are linked on loopback; A and X note the orders of the relay R, and the input says what comes of
- * them. Whatever comes, no connection without a key is left, and the two links stay. */
+/* Send orders to a relay and to the other end of a way, and prefaces with bytes after them to the relay.
+ * Three learners are linked on loopback; A and X note the orders of the relay R, and the input says what
+ * comes of them. Whatever comes, no connection without a key is left, and the two links stay. */
 #include <arpa/inet.h>
 #include <assert.h>
 #include <signal.h>
@@ -162,14 +162,14 @@ static void give(uint32_t at, uint32_t from, uint32_t verb, const uint8_t *bytes
 	all[R]->reports->order(link, payload, size); /* A and X take notes */
 }
 
-/* Say a hello with the token that `whose` has got, and bytes after it. */
-static void say_hello(int fd, uint32_t whose, const uint8_t *bytes, size_t count)
+/* Say a preface with the token that `whose` has got, and bytes after it. */
+static void say_preface(int fd, uint32_t whose, const uint8_t *bytes, size_t count)
 {
-	uint8_t hello[SL_RELAY_HELLO_BYTES + 256];
-	memcpy(hello, SL_RELAY_MAGIC, sizeof SL_RELAY_MAGIC - 1);
-	memcpy(hello + sizeof SL_RELAY_MAGIC - 1, tokens[whose], SL_RELAY_TOKEN_BYTES);
-	memcpy(hello + SL_RELAY_HELLO_BYTES, bytes, count);
-	(void)!send(fd, hello, SL_RELAY_HELLO_BYTES + count, MSG_NOSIGNAL | MSG_DONTWAIT);
+	uint8_t preface[SL_RELAY_PREFACE_BYTES + 256];
+	memcpy(preface, SL_RELAY_MAGIC, sizeof SL_RELAY_MAGIC - 1);
+	memcpy(preface + sizeof SL_RELAY_MAGIC - 1, tokens[whose], SL_RELAY_TOKEN_BYTES);
+	memcpy(preface + SL_RELAY_PREFACE_BYTES, bytes, count);
+	(void)!send(fd, preface, SL_RELAY_PREFACE_BYTES + count, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 static void follow(uint8_t command, const uint8_t *bytes, size_t count)
@@ -196,7 +196,7 @@ static void follow(uint8_t command, const uint8_t *bytes, size_t count)
 		(void)!send(*caller, bytes, count, MSG_NOSIGNAL | MSG_DONTWAIT);
 		break;
 	case 6:
-		say_hello(*caller, who, bytes, count);
+		say_preface(*caller, who, bytes, count);
 		break;
 	default:
 		hang_up(caller);
