@@ -1,7 +1,8 @@
 #!/usr/bin/python3
-"""Make one file of the programs and all that they need but the C library: bundle.py wheel|tarball SOURCE BUILD FOLDER.
+"""Make one file of the programs and all that they need but the C library: bundle.py KIND,... SOURCE BUILD FOLDER.
 
-BUILD is a build folder of SOURCE, with what `meson install` installs. The file goes into FOLDER, and its path to standard output.
+KIND is wheel, tarball, or bill (of materials, which both have in them). BUILD is a build folder of SOURCE, with what `meson install`
+installs. The files go into FOLDER, and their paths to standard output.
 Libraries are copied from the Debian packages of this machine, unchanged; the programs find them by a path from their own folder.
 The environment variable SOURCE_DATE_EPOCH is the time of all files: the same sources and packages give the same bytes.
 """
@@ -17,9 +18,9 @@ import tarfile
 import tempfile
 import time
 from pathlib import Path
-from urllib.parse import quote, urlencode
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / 'tools/python'))
+import spdx  # noqa: E402
 import wheel_file  # noqa: E402
 
 GLIBC_NEWEST = (2, 36)  # of Debian 12: programs that need no newer one run on all later versions
@@ -30,7 +31,7 @@ LOADED = 'libopenblas.so.0'  # loaded when it is called (common/base/blas.c), fo
 OF_THE_SYSTEM = ('glibc', 'libgcc_s.so.1')  # the C library, by its source package, and what belongs to it on each system
 TEXTS = 'share/doc/starling/libraries'  # the licences of the libraries
 OWN_TEXT = 'share/doc/starling/copyright'  # of Starling, and of the charts that its page has
-BILL = 'share/doc/starling/libraries.cdx.json'  # the libraries, for scanners
+BILL = 'share/doc/starling/starling.spdx.json'  # the libraries, for scanners
 # What `meson install` writes and the tarball has, beside the programs. The wheel has what is in share/.
 PARTS = ('include', 'lib/systemd', 'lib/sysusers.d', 'share/bash-completion', 'share/doc', 'share/man', 'share/starling')
 COMMON_LICENCES = '/usr/share/common-licenses/'
@@ -114,13 +115,17 @@ def packages_of(files):
 	return {file: facts[owners[path]] for file, path in real.items()}
 
 
+def own_files(tree):
+	return [*(tree / 'bin' / name for name in PROGRAMS), *((tree / f'lib/{name}.so').resolve() for name in SHARED)]
+
+
 def copy_libraries(tree):
 	"""Copy all libraries that the programs need, but those of the C library, and return the package of each."""
 	needed = {LOADED: run('cc', f'-print-file-name={LOADED}').strip()}
 	if not os.path.isabs(needed[LOADED]):
 		raise Failed(f'{LOADED} is not installed (Debian: libopenblas0)')
-	for file in [*(str(tree / 'bin' / name) for name in PROGRAMS), *(str((tree / f'lib/{name}.so').resolve()) for name in SHARED), needed[LOADED]]:
-		for line in run('ldd', file).splitlines():
+	for file in [*own_files(tree), needed[LOADED]]:
+		for line in run('ldd', str(file)).splitlines():
 			name, _, path = line.strip().partition(' => ')
 			if path.startswith('not found'):
 				raise Failed(f'{file} needs {name}, which is not found')
@@ -150,23 +155,26 @@ def copy_licences(tree, packages):
 	write(tree / TEXTS / 'README', (README + '\n'.join(lines) + '\n').encode())
 
 
-def write_bill(tree, about, packages):
-	"""Write the list of libraries in the format CycloneDX, from which scanners know what has a published flaw."""
+def needed_by(file):
+	return set(re.findall(r'^ *NEEDED +(\S+)$', run('objdump', '-p', str(file)), re.M))
+
+
+def write_bill(tree, about, moment, build, packages):
+	"""Write the list of libraries, from which scanners know what has a published flaw."""
 	system = dict(line.split('=', 1) for line in Path('/etc/os-release').read_text().splitlines() if '=' in line)
-	distribution, release = system['ID'].strip('"'), system['VERSION_ID'].strip('"')
-	components = []
-	for name, version, source, source_version, architecture in sorted(set(packages.values())):
-		where = urlencode({'arch': architecture, 'distro': f'{distribution}-{release}', 'upstream': f'{source}@{source_version}'})
-		purl = f'pkg:deb/{distribution}/{name}@{quote(version)}?{where}'
-		components.append({'type': 'library', 'bom-ref': purl, 'name': name, 'version': version, 'purl': purl})
-	own = {'type': 'application', 'name': about['name'], 'version': about['version']}
-	bill = {'bomFormat': 'CycloneDX', 'specVersion': '1.5', 'version': 1, 'metadata': {'component': own}, 'components': components}
-	write(tree / BILL, (json.dumps(bill, indent=1) + '\n').encode())
+	needs = {name: needed_by(tree / LIBRARIES / name) for name in packages}
+	needs[''] = {LOADED}.union(*(needed_by(path) for path in own_files(tree)))
+	if unknown := {package[2] for package in packages.values()} - spdx.LICENCES.keys():
+		raise Failed(f'add the licence of {", ".join(sorted(unknown))} to deploy/bundle/spdx.py')
+	page = (build / 'tools/web/uplot.js').read_text()
+	charts = page.split()[2] if page else ''
+	text = spdx.bill(about, moment, f'{system["ID"]}-{system["VERSION_ID"]}'.replace('"', ''), packages, needs, charts)
+	write(tree / BILL, text.encode())
 
 
 def check(tree):
 	"""Fail if a file needs a newer C library, or would look for libraries elsewhere."""
-	for path in [*(tree / 'bin').iterdir(), *(tree / LIBRARIES).glob('*.so*'), *((tree / f'lib/{name}.so').resolve() for name in SHARED)]:
+	for path in [*own_files(tree), *(tree / LIBRARIES).glob('*.so*')]:
 		text = run('objdump', '-p', str(path))
 		newest = max([tuple(map(int, version.split('.'))) for version in re.findall(r' GLIBC_([\d.]+)$', text, re.M)], default=(0,))
 		if newest > GLIBC_NEWEST or ' GLIBC_PRIVATE' in text:
@@ -175,7 +183,7 @@ def check(tree):
 			raise Failed(f'{path.name} has a search path of its own')
 
 
-# ---- the two kinds of file ----
+# ---- the kinds of file ----
 
 def write_tarball(tree, about, moment, folder):
 	name = f'{about["name"]}-{about["version"]}-linux-{platform.machine()}'
@@ -237,21 +245,25 @@ def make(kinds, source, build, folder, moment):
 		stage(source, build, tree)
 		packages = copy_libraries(tree)
 		copy_licences(tree, packages)
-		write_bill(tree, about, packages)
+		write_bill(tree, about, moment, build, packages)
 		check(tree)
 		folder.mkdir(parents=True, exist_ok=True)
 		return [KINDS[kind](tree, about, moment, folder) for kind in kinds]
 
 
-KINDS = {'wheel': write_wheel, 'tarball': write_tarball}
+def copy_bill(tree, about, moment, folder):
+	return shutil.copyfile(tree / BILL, folder / f'{about["name"]}-{about["version"]}.spdx.json')
+
+
+KINDS = {'wheel': write_wheel, 'tarball': write_tarball, 'bill': copy_bill}
 
 
 def main():
-	if len(sys.argv) != 5 or sys.argv[1] not in KINDS:
+	if len(sys.argv) != 5 or not set(sys.argv[1].split(',')) <= set(KINDS):
 		print(__doc__.strip(), file=sys.stderr)
 		return 2
 	source, build, folder = (Path(path).resolve() for path in sys.argv[2:])
-	print(*make([sys.argv[1]], source, build, folder, int(os.environ.get('SOURCE_DATE_EPOCH', time.time()))))
+	print(*make(sys.argv[1].split(','), source, build, folder, int(os.environ.get('SOURCE_DATE_EPOCH', time.time()))), sep='\n')
 	return 0
 
 

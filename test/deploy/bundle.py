@@ -1,13 +1,15 @@
-"""A wheel and a tarball of the programs of this build folder: bundle.py SOURCE BUILD
+"""A wheel, a tarball and a bill of materials of the programs of this build folder: bundle.py SOURCE BUILD
 
 The wheel has the files that it lists, and the licences. In a virtual environment that is not active, three learners average with its
 programs, its libraries and its Python package. The tarball does so at any place, whatever LD_LIBRARY_PATH is; its programs need no newer
-C library than that of Debian 12. Skipped without patchelf, pip or numpy.
+C library than that of Debian 12. The bill has what SPDX 2.3 asks for, and each library with its licence. Made again, all have the same bytes.
+A signature of their sums verifies, and no other one. Skipped without patchelf, pip, numpy or ssh-keygen.
 """
 import base64
 import csv
 import hashlib
 import io
+import json
 import os
 import re
 import subprocess
@@ -116,11 +118,67 @@ def check_tarball(tarball, folder):
 	for library in 'libstarling', 'libstarlingcore':
 		assert run('pkg-config', '--cflags-only-I', library, **settings).strip() == f'-I{tree}/lib/pkgconfig/../../include'.replace(' ', '\\ ')
 	assert {path.name for path in tree.iterdir()} == {'LICENSE', 'bin', 'include', 'lib', 'share'}
+	return tree
+
+
+def check_bill(file, tree):
+	"""The bill is as SPDX 2.3 wants it, and has the libraries that the tarball has, each with its licence and what it needs."""
+	bill = json.loads(file.read_text())
+	assert file.read_bytes() == (tree / 'share/doc/starling/starling.spdx.json').read_bytes()
+	assert (bill['spdxVersion'], bill['dataLicense'], bill['SPDXID']) == ('SPDX-2.3', 'CC0-1.0', 'SPDXRef-DOCUMENT')
+	assert re.fullmatch(r'https://\S+-[0-9a-f]{64}', bill['documentNamespace']) and '#' not in bill['documentNamespace']
+	assert bill['name'] and bill['creationInfo']['created'] == '2023-11-14T22:13:20Z'
+	assert all(re.match('(Tool|Organization|Person): ', one) for one in bill['creationInfo']['creators'])
+	packages = {one['SPDXID']: one for one in bill['packages']}
+	assert len(packages) == len(bill['packages'])
+	for identifier, one in packages.items():
+		assert re.fullmatch(r'SPDXRef-[A-Za-z0-9.-]+', identifier) and one['filesAnalyzed'] is False
+		assert one['name'] and one['versionInfo'] and one['downloadLocation'] and one['copyrightText'] and ': ' in one['supplier'], one
+		assert re.fullmatch(r'[A-Za-z0-9.-]+( (OR|AND|WITH) [A-Za-z0-9.-]+)*', one['licenseConcluded']) and one['licenseConcluded'] != 'NOASSERTION', one
+		assert all(ref['referenceType'] == 'purl' and re.match(r'pkg:(deb/debian|generic|npm)/\S+@\S+', ref['referenceLocator']) for ref in one['externalRefs'])
+	used = {word for one in packages.values() for word in one['licenseConcluded'].split() if word.startswith('LicenseRef-')}
+	assert used <= {one['licenseId'] for one in bill['hasExtractedLicensingInfos'] if one['extractedText']}
+	ends = {(one['spdxElementId'], one['relatedSpdxElement']) for one in bill['relationships']}
+	assert {end for pair in ends for end in pair} == {'SPDXRef-DOCUMENT', *packages}, 'something is related to nothing'
+	assert ('SPDXRef-DOCUMENT', 'SPDXRef-starling') in ends and ('SPDXRef-libmicrohttpd12', 'SPDXRef-libgnutls30') in ends
+	rows = [line.split() for line in (tree / 'share/doc/starling/libraries/README').read_text().splitlines()]
+	known = {row[0]: row[1:3] for row in rows if len(row) == 5}
+	libraries = {path.name for path in (tree / 'lib/starling').glob('*.so*')}
+	assert libraries == {name for name in known if '.so' in name}
+	listed = [[one['name'], one['versionInfo']] for one in bill['packages']]
+	assert all(known[name] in listed for name in libraries), 'a library is not in the bill'
+	assert {name for name, _ in listed} - {known[name][0] for name in libraries} <= {'starling', 'uplot'}
+
+
+def check_signature(folder):
+	"""tools/package signs the sums with a key of SSH; the commands of deploy/README.md verify that."""
+	sums = ''.join(f'{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n' for path in folder.glob('starling-*'))
+	(folder / 'SHA256SUMS').write_text(sums)
+	for name in 'release', 'other':
+		run('ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-C', name, '-f', folder / name)
+	page = subprocess.run([PYTHON, Path(__file__).parent / 'blocks.py', SOURCE / 'deploy/README.md', 'Verify', 'files'], check=True, capture_output=True, text=True).stdout
+	assert 'ssh-keygen' in page and 'sha256sum' in page, page
+
+	def verifies(key):
+		settings = environment(folder, KEY=(folder / f'{key}.pub').read_text().strip())
+		return subprocess.run(['sh', '-euc', page], cwd=folder, env=settings, capture_output=True, timeout=PATIENCE).returncode == 0
+
+	for _ in range(2):  # a signature takes the place of the one before
+		run(SOURCE / 'tools/package', 'sign', folder / 'release', folder)
+	assert verifies('release') and not verifies('other')
+	(folder / 'SHA256SUMS').write_text(sums.replace('a', 'b'))
+	assert not verifies('release'), 'other sums than were signed'
+	done = subprocess.run([SOURCE / 'tools/package', 'sign', folder / 'release', folder], capture_output=True, timeout=PATIENCE)
+	assert done.returncode == 1, 'sums that are wrong are signed'
+	(folder / 'SHA256SUMS').write_text(sums)
+	with open(next(folder.glob('starling-*.whl')), 'ab') as file:
+		file.write(b'x')
+	assert not verifies('release'), 'another file than was signed'
 
 
 def main():
 	for command, package in (['patchelf', '--version'], 'patchelf'), ([PYTHON, '-c', 'import ensurepip, venv'], 'python3-venv'), \
-			([PYTHON, '-c', 'import numpy'], 'python3-numpy'):
+			([PYTHON, '-c', 'import numpy'], 'python3-numpy'), (['sh', '-c', 'command -v ssh-keygen'], 'openssh-client'):
 		try:
 			subprocess.run(command, check=True, capture_output=True)
 		except (OSError, subprocess.CalledProcessError):
@@ -128,10 +186,16 @@ def main():
 			return 77
 	with tempfile.TemporaryDirectory(prefix='starling-test-') as name:
 		folder = Path(name)
-		wheel, tarball = bundle.make(['wheel', 'tarball'], SOURCE, BUILD, folder, 1700000000)
+		kinds = ['wheel', 'tarball', 'bill']
+		wheel, tarball, bill = files = bundle.make(kinds, SOURCE, BUILD, folder, 1700000000)
+		before = os.umask(0o077)
+		again = bundle.make(kinds, SOURCE, BUILD, folder / 'again', 1700000000)
+		os.umask(before)
+		assert [path.read_bytes() for path in again] == [path.read_bytes() for path in files], 'other bytes'
 		check_wheel(wheel)
 		check_environment(wheel, folder)
-		check_tarball(tarball, folder)
+		check_bill(bill, check_tarball(tarball, folder))
+		check_signature(folder)
 	return 0
 
 
