@@ -232,7 +232,8 @@
 	  "{signers}")                                                                                       \
 	X(ABSTAINS, "abstains", SL_WARN, "round attempt peer reason",                                        \
 	  "{who}: |it shows {counter} of round {shown} that this learner has signed and that is not on its " \
-	  "disk: this learner takes no part until round {shown} is committed, and catches up then")          \
+	  "disk: this learner takes no part until round {shown} is committed, and catches up then; if its "  \
+	  "disk was not set back, another process has its key: stop that one")                               \
 	X(PENALTY, "penalty", SL_WARN, "round attempt set",                                                  \
 	  "round {round}: attempt {attempt} ended or made no progress because of {whom}; a quorum goes on "  \
 	  "without such a learner, for more rounds each time: its disk may hang, its link may be too slow, " \
@@ -240,12 +241,11 @@
 	X(FLOODED, "flooded", SL_WARN, "round attempt peer reason",                                          \
 	  "{who}: |it signs more records in this round than an honest learner: further ones are ignored")    \
 	X(EVIDENCE, "evidence", SL_WARN, "round attempt peer reason",                                        \
-	  "{who}: |it {conflict} for one attempt: it lies, or its disk has forgotten the first record; "     \
-	  "both "                                                                                            \
-	  "records are kept in {file}")                                                                      \
+	  "{who}: |it {conflict} for one attempt: it lies, its disk has forgotten the first record, or "     \
+	  "two processes have its key; both records are kept in {file}")                                     \
 	X(EVIDENCE_LOST, "evidence", SL_WARN, "round attempt peer reason",                                   \
-	  "{who}: |it {conflict} for one attempt: it lies, or its disk has forgotten the first record; "     \
-	  "the records cannot be kept: {file}")                                                              \
+	  "{who}: |it {conflict} for one attempt: it lies, its disk has forgotten the first record, or "     \
+	  "two processes have its key; the records cannot be kept: {file}")                                  \
 	X(PRIVACY, "privacy", SL_WARN, "round since atom gone set",                                          \
 	  "round {round}: this sum and those since round {since} together tell sums over fewer than "        \
 	  "{limit} learners, the smallest over {atom}: {whom}")                                              \
@@ -362,8 +362,8 @@
 	X(LINK_FAILED_AGAIN, "link_down", SL_DEBUG, "peer reason",                                           \
 	  "link to {who}, {address}, failed: {reason}")                                                      \
 	X(TWO_PLACES, "two_places", SL_WARN, "peer reason",                                                  \
-	  "{who} runs at two places, {reason}: its identity was copied; the first one stays linked. Stop "   \
-	  "one of them; another machine needs an identity of its own")                                       \
+	  "{who} runs at two places, {reason}: its identity was copied. Stop one of them; another machine "  \
+	  "needs an identity of its own")                                                                    \
 	X(FOUND, "found", SL_INFO, "peer address", "{who} is announced at {address} by mDNS")                \
 	X(DISCOVERY, "discovery", SL_INFO, "reason", "{reason}")                                             \
 	X(DISCOVERY_FAILED, "discovery", SL_WARN, "reason", "{reason}")                                      \

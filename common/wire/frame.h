@@ -20,8 +20,9 @@
 #define SL_FRAME_ROSTER_PART 33u
 #define SL_FRAME_PROGRAM 34u /* version of the program */
 #define SL_FRAME_RELAY 35u   /* of links through a third learner (daemon/net/relay.h) */
+#define SL_FRAME_PLACE 36u   /* where a process of a learner was seen (daemon/net/links_places.c) */
 /* Kinds of control messages that a later edition may add: taken from the stream, and not looked at. */
-#define SL_FRAME_LATER_FIRST 36u
+#define SL_FRAME_LATER_FIRST 37u
 #define SL_FRAME_LATER_LAST 63u
 
 /* Return the largest payload of `kind`; 0 for a ping and for an unknown kind. */
@@ -30,6 +31,8 @@ size_t sl_frame_limit(uint32_t kind);
 bool sl_frame_known(uint32_t kind);
 /* Return true if `kind` is of a group: of learners that have a signed roster. */
 bool sl_frame_group(uint32_t kind);
+/* Return true if `kind` is an order of a relay, or a place: of the links themselves. */
+bool sl_frame_link(uint32_t kind);
 /* Return true if `kind` is reserved for later editions. */
 bool sl_frame_later(uint32_t kind);
 

@@ -96,6 +96,9 @@ static bool step_frame(struct sl_daemon *daemon, struct sl_queued_event *h)
 	why = check_hello(daemon, &decoded.message);
 	if (h->kind == SL_MSG_HELLO)
 		daemon->observe.peers[h->event.peer].warning.other_run = why != NULL;
+	if (h->kind == SL_MSG_HELLO && decoded.message.hello.status == SL_PEER_STATUS_ABSTAINS)
+		sl_links_suspect(daemon->links,
+				 h->event.peer); /* it forgot, or another process has its key */
 	if (why == NULL)
 		why = sl_verify_message(&daemon->verifier, &daemon->core_config.scope, &decoded.message,
 					h->payload, h->size);

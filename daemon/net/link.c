@@ -14,7 +14,9 @@ static void hand_over(struct sl_link *link, uint32_t kind, uint8_t *payload, siz
 		return;
 	if (kind == SL_FRAME_RELAY)
 		link->links->reports->order(link, payload, size);
-	if (sl_frame_later(kind) || kind == SL_FRAME_RELAY) {
+	if (kind == SL_FRAME_PLACE)
+		link->links->reports->place(link, payload, size);
+	if (sl_frame_later(kind) || sl_frame_link(kind)) {
 		free(payload);
 		return;
 	}

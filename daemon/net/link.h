@@ -1,7 +1,7 @@
 /* link.h - one connection; private to the files that implement it. Each calls only those before it:
  *
- *   link_frame.c, link_proxy.c, tls_offload.c, link_send.c, join_server.c, link.c, relay.c, links_report.c,
- *   links_traffic.c, links_slots.c
+ *   link_frame.c, link_proxy.c, tls_offload.c, link_send.c, join_server.c, link.c, relay.c, links_places.c,
+ *   links_report.c, links_traffic.c, links_slots.c
  *
  *   dialled:   CONNECT --connected--> HANDSHAKE --pin verified, Finished sent--> OFFERED --first byte--> UP
  *              .. CONNECT --connected to the proxy--> TUNNEL --it is there--> HANDSHAKE ..
@@ -161,6 +161,13 @@ struct sl_link_reports {
 	/* An order of a relay, or for it; first bytes that are a preface (relay.h). */
 	void (*order)(struct sl_link *link, const uint8_t *payload, size_t size);
 	void (*leg)(struct sl_link *link, const uint8_t *bytes, size_t count);
+	void (*place)(struct sl_link *link, const uint8_t *payload, size_t size);
+};
+
+/* A process of a member, by the serial number of its certificate, and when it was seen. */
+struct sl_place {
+	uint64_t start, first, last, told; /* start: 0: none */
+	char address[SL_PLACE_BYTES];
 };
 
 struct sl_slot {
@@ -179,7 +186,8 @@ struct sl_slot {
 	uint32_t taken_via;	     /* .. and through which relay */
 	uint64_t direct_at;	     /* when a relayed link tries the addresses */
 	uint64_t hinted_at;	     /* when a new one ended the back-off; 0: never */
-	uint64_t rival, rival_at; /* session.start of another process with its key, and when it came first */
+	uint64_t suspect_until;	     /* while which others are told where it is; 0: never */
+	struct sl_place places[2];
 };
 
 #define SL_RECORD_BYTES (16u << 10) /* largest plaintext of a TLS record */
@@ -209,6 +217,8 @@ struct sl_links {
 	uint32_t asked;	       /* requests of learners that join, in this second */
 	uint64_t asked_since;  /* .. which began then */
 	uint32_t dials, begun; /* dials under way; dials begun since the last tick */
+	uint32_t told;	       /* places told in this second */
+	uint64_t told_since;   /* .. which began then */
 	uint32_t next;	       /* peer that is dialled first at the next tick */
 	bool crowded;	       /* a dial waits for the end of another */
 	uint32_t open;	       /* links not freed yet */
@@ -253,6 +263,16 @@ void sl_link_resume(struct sl_link *link);
 /* Close the link and report it to links_slots.c. A second call has no effect. */
 void sl_link_close(struct sl_link *link, const char *why);
 
+/* links_places.c */
+/* Write the address of the other end, and its port if `port`. */
+void sl_links_end_name(const struct sl_link *link, char text[static SL_ADDRESS_BYTES], bool port);
+/* Tell all peers where the process of each suspect is that is linked here. */
+void sl_links_places_look(struct sl_links *links, uint64_t now);
+/* Take the payload of a frame, and pass it on. */
+void sl_links_place(struct sl_link *link, const uint8_t *payload, size_t size);
+/* `link`, not kept, is of another start of the member than the link that is up: it is a suspect. */
+void sl_links_rival(struct sl_link *link, uint32_t member);
+
 /* links_report.c */
 /* Report a key without a roster line: once for each member in whose place it answers, and once if it only
  * connects or comes over a relay. */
@@ -260,9 +280,6 @@ void sl_links_report_unknown(struct sl_link *link);
 /* Return true if the pin is that of the dialled member, or for an accepted link of any other member than this
  * learner. Else report it, if no relay has chosen it. */
 bool sl_links_is_rightful(struct sl_link *link);
-/* `link` is of another start of the member than the link that is up. If that one is direct and has
- * received something since a ping was due after the first such link, both processes run: report it. */
-void sl_links_report_rival(struct sl_link *link, struct sl_slot *slot);
 
 /* join_server.c */
 /* Take over an accepted connection, of a learner that joins, after its handshake. */

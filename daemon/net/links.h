@@ -49,14 +49,15 @@ struct sl_links_handler {
 	/* A connection with a key without a roster line, or with another member's key; called once per key or
 	 * address. NULL: not called. */
 	void (*refused)(void *context, const char *address, int expected, const uint8_t *pin);
-	/* Two processes have the key of `peer`; `places`: their addresses, the first is linked. Called
-	 * whenever the second one connects. NULL: not called. */
+	/* Two processes have the key of `peer`, which may be this learner; `places`: their addresses. Called
+	 * again while it lasts. NULL: not called. */
 	void (*two_places)(void *context, uint32_t peer, const char *places);
 };
 
 #define SL_LINK_TURNED_AWAY                                                                                  \
 	"turned away: it waits for its first program, ends, or is linked to another process with this key"
-#define SL_PLACES_BYTES 128u
+#define SL_PLACE_BYTES 61u
+#define SL_PLACES_BYTES (2 * SL_PLACE_BYTES + 6)
 
 struct sl_join_handler; /* join_server.h */
 
@@ -109,6 +110,9 @@ void sl_links_send(struct sl_links *links, uint32_t peer, struct sl_frame *frame
 void sl_links_consumed(struct sl_links *links, uint32_t peer);
 /* Close the link to `peer`, if there is one; it may be dialled again. */
 void sl_links_drop(struct sl_links *links, uint32_t peer, const char *why);
+/* Two processes may have the key of `peer`: tell the others for a while where the one is that is linked here.
+ */
+void sl_links_suspect(struct sl_links *links, uint32_t peer);
 /* Copy the address of `peer` at which it is dialled now or next; in the handler's `down`: was dialled. */
 void sl_links_address(const struct sl_links *links, uint32_t peer, char address[static SL_ADDRESS_BYTES]);
 /* Write the queued frames; called after each drain of the event queue. */

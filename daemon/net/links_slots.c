@@ -259,7 +259,7 @@ static void abort_dial(struct sl_slot *slot)
 static void reject_link(struct sl_link *link, struct sl_slot *slot)
 {
 	if (slot->up != NULL && slot->up->session.start != link->session.start)
-		sl_links_report_rival(link, slot);
+		sl_links_rival(link, (uint32_t)link->session.member);
 	sl_link_close(link, "a second link");
 	if (slot->up != NULL && slot->up->in_flight == 0)
 		sl_link_ping(slot->up); /* the peer has lost its end */
@@ -548,6 +548,7 @@ static void on_tick(uv_timer_t *timer)
 		tend(link, now);
 	}
 	sl_relay_look(links, now);
+	sl_links_places_look(links, now);
 	dial_due(links, now);
 }
 
@@ -574,7 +575,8 @@ static const struct sl_link_reports reports = {.handshake_done = handshake_done,
 					       .lost = lost,
 					       .unknown_peer = sl_links_report_unknown,
 					       .order = take_order,
-					       .leg = sl_relay_leg};
+					       .leg = sl_relay_leg,
+					       .place = sl_links_place};
 
 int sl_links_open(struct sl_links **out, const struct sl_links_config *config, struct sl_error *error)
 {

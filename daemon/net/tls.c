@@ -156,6 +156,7 @@ int sl_tls_open(struct sl_tls *tls, const struct sl_identity *identity, const st
 {
 	tls->roster = roster;
 	tls->joins = false;
+	ASN1_INTEGER_get_uint64(&tls->start, X509_get0_serialNumber(identity->certificate));
 	tls->context = SSL_CTX_new(TLS_method());
 	if (tls->context == NULL || bio_method() == NULL || !configure(tls->context, identity, tls)) {
 		sl_tls_close(tls);

@@ -21,7 +21,8 @@
 struct sl_tls {
 	SSL_CTX *context;
 	const struct sl_roster *roster;
-	bool joins; /* learners that join are served; set by the caller after sl_tls_open */
+	uint64_t start; /* serial number of the own certificate */
+	bool joins;	/* learners that join are served; set by the caller after sl_tls_open */
 };
 
 /* Why TLS ended a connection: X(cause, name) */

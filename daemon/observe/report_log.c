@@ -294,6 +294,7 @@ static void keep_evidence(struct sl_observe *observe, const struct sl_report *r,
 	memcpy(evidence.key, sl_keys_of(observe->of.keys, r->peer),
 	       sizeof evidence.key); /* it verified them */
 	bool kept = sl_evidence_write(observe->of.settings->state, &evidence, name, &error) == SL_OK;
+	sl_links_suspect(observe->of.links, r->peer);
 	record->kind = kept ? SL_RECORD_EVIDENCE : SL_RECORD_EVIDENCE_LOST;
 	record->conflict = sl_evidence_conflict(evidence.kind);
 	record->file = sl_record_words(record, "%.128s", kept ? name : error.text);

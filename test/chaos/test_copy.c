@@ -1,5 +1,5 @@
-/* A copied state folder: two processes have one identity. The one that is linked stays, both are named, and
- * the rounds of the others go on (LINKS.md §6.2 Links). */
+/* A copied state folder: two processes have one identity. Both are named, and the rounds of the others go on
+ * (LINKS.md §6.2 Links). */
 #include <signal.h>
 
 #include "test/lib/cluster.h"
@@ -38,6 +38,7 @@ static void begin(struct cluster *c, uint32_t copied)
 	cluster_start(c, COPY, listen);
 }
 
+/* Both dial the same peers: the one that is linked stays. */
 static void play(struct cluster *c, uint32_t copied)
 {
 	char name[32];
@@ -72,4 +73,70 @@ CLUSTER_TEST(the_last)
 CLUSTER_TEST(the_first)
 {
 	play(c, 1);
+}
+
+/* ---- each has peers of its own ---- */
+
+/* Give the copy, at `port`, other peers than learner 1 has: they know it by the address of the copy, and each
+ * of the two has wrong addresses of the peers of the other. */
+static void part(struct cluster *c, uint16_t port)
+{
+	char command[1024];
+	snprintf(command, sizeof command,
+		 "cp -r learner-01 learner-06; rm learner-06/log.jsonl\n"
+		 "sed 's/:%u\"/:1\"/; s/:%u\"/:2\"/' roster.yaml >learner-01/roster.yaml\n"
+		 "sed 's/:%u\"/:%u\"/' roster.yaml | tee learner-04/roster.yaml >learner-05/roster.yaml\n"
+		 "sed 's/:%u\"/:1\"/; s/:%u\"/:2\"/' learner-04/roster.yaml >learner-06/roster.yaml",
+		 c->ports[3], c->ports[4], c->ports[0], port, c->ports[1], c->ports[2]);
+	cluster_shell(c, command);
+}
+
+static void start_again(struct cluster *c, uint32_t i)
+{
+	if (c->pids[i - 1] > 0)
+		cluster_signal(c, i, SIGKILL);
+	cluster_start(c, i, "roster=roster.yaml");
+}
+
+/* `later`: the copy has been started once more than the learner. */
+static void play_apart(struct cluster *c, bool later)
+{
+	uint16_t port;
+	struct sl_error error;
+	cluster_open(c, N, "rounds=100000 quorum=majority epochs=10 stall_timeout=4");
+	cluster_start_all(c, "");
+	cluster_expect_all(c, "round 2 committed");
+	cluster_signal(c, 1, SIGKILL);
+	assert_int_equal(sl_ports_find(&port, 1, &error), SL_OK);
+	part(c, port);
+	c->run.learners = COPY; /* it is one of the folders, as cluster_expect_exact reads them */
+	start_again(c, COPY);
+	if (later) {
+		cluster_expect(c, COPY, "start number 2 of this learner");
+		start_again(c, COPY);
+	}
+	start_again(c, 4);
+	start_again(c, 5);
+	start_again(c, 1);
+	for (uint32_t i = 1; i <= COPY; i++)
+		cluster_expect(c, i, "learner-01 (1) runs at two places, ");
+	for (uint32_t i = 2; i <= N; i++)
+		expect_commits(c, i, ROUNDS);
+	cluster_signal(c, COPY, SIGKILL);
+	expect_commits(c, 1, ROUNDS); /* left out for some rounds at most, whatever the two signed */
+	for (uint32_t i = 1; i <= N; i++)
+		assert_true(i == 1 || cluster_count(c, i, "runs at two places") ==
+					      cluster_count(c, i, "learner-01 (1) runs at two places"));
+	cluster_stop(c);
+	assert_true(cluster_expect_exact(c) > 0);
+}
+
+CLUSTER_TEST(at_other_peers)
+{
+	play_apart(c, false);
+}
+
+CLUSTER_TEST(at_other_peers_and_started_later)
+{
+	play_apart(c, true);
 }

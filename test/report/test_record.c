@@ -404,7 +404,8 @@ TEST(test_reason_of_a_peer)
 	json_t *object = written(&report, &read);
 	assert_string_equal(sentence, "bo (5): it shows a Ready of round 4 that this learner has signed and "
 				      "that is not on its disk: this learner takes no part until round 4 is "
-				      "committed, and catches up then");
+				      "committed, and catches up then; if its disk was not set back, another "
+				      "process has its key: stop that one");
 	assert_string_equal(read.reason, sentence + strlen("bo (5): "));
 	assert_int_equal(read.peer, 5);
 	json_decref(object);
