@@ -283,7 +283,8 @@ says "starling: unknown command 'lgos'; did you mean 'logs'?" lgos
 says "starling: unknown command 'lgos'; did you mean 'logs'?" help lgos
 says "starling launch: unknown option '--lerners'; did you mean '--learners'?" launch -n 3 --set --what=1 --lerners 3
 says "starling topology analyze: unknown option '--stepps'; did you mean '--steps'?" topology analyze ring --stepps=3
-says "starling logs: unrecognized arguments: --hepl; see 'starling logs --help'" logs --hepl run
+says "starling logs: unknown option '--hepl'; did you mean '--help'?" logs --hepl run
+says "starling logs: unrecognized arguments: --quick; see 'starling logs --help'" logs --quick run
 says "starling: unknown option '--colour'; see 'starling --help'" --colour
 ends 2
 is out

@@ -32,7 +32,7 @@ int sl_cmd_join(int argc, char **argv);
 int sl_cmd_keygen(int argc, char **argv);
 int sl_cmd_launch(int argc, char **argv);
 int sl_cmd_dp(int argc, char **argv);
-int sl_cmd_estimate(int argc, char **argv);
+int sl_cmd_part(int argc, char **argv);
 int sl_cmd_simulate(int argc, char **argv);
 int sl_cmd_topology(int argc, char **argv);
 
@@ -46,18 +46,6 @@ void sl_command_set_name(char **argv, const char *format, ...) __attribute__((fo
 /* Say that `word` is none of the `what` of the program `called`, such as its commands: the name nearest to it
  * in `names` (ended by NULL), or where they are listed. Return SL_EXIT_USAGE. */
 int sl_command_unknown(const char *called, const char *what, const char *word, const char *const *names);
-
-/* A verb of a command, such as `list` of `starling group`. A table of them ends with a row {0}. */
-struct sl_verb {
-	const char *name;
-	int (*run)(int argc, char **argv); /* argv[0] reads "starling group list" */
-	const char *usage, *summary;	   /* summary: NULL: none */
-};
-#define SL_VERBS_MOST 16u
-/* Run verb argv[1] of the command `called`, or print the verbs and what `more` adds. Return the exit status.
- */
-int sl_command_verbs(const char *called, const struct sl_verb *verbs, void (*more)(FILE *out), int argc,
-		     char **argv);
 
 /* Return the name by which the user called this program, for suggested command lines. */
 const char *sl_command_program(void);

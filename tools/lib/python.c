@@ -2,10 +2,8 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "tools/lib/command.h"
@@ -52,12 +50,6 @@ static void name_program(void)
 	setenv("STARLING_PROGRAM", length > 0 ? self : "starling", 1);
 }
 
-FILE *sl_python_input(void)
-{
-	int fd = memfd_create("input", MFD_CLOEXEC);
-	return fd >= 0 ? fdopen(fd, "w") : NULL;
-}
-
 int sl_python_run(const char *module, int argc, char **argv)
 {
 	char **command = sl_python_command(module, argc, argv);
@@ -67,21 +59,4 @@ int sl_python_run(const char *module, int argc, char **argv)
 	fprintf(stderr, "%s: " SL_PYTHON_NOT_STARTED "\n", argv[0], strerror(errno));
 	free(command);
 	return SL_EXIT_FAILED;
-}
-
-int sl_python_run_on(const char *module, int argc, const char **argv, FILE *input)
-{
-	if (input != NULL && fflush(input) == 0 && !ferror(input) && lseek(fileno(input), 0, SEEK_SET) == 0 &&
-	    dup2(fileno(input), STDIN_FILENO) == STDIN_FILENO)
-		return sl_python_run(module, argc, (char **)argv);
-	fprintf(stderr, "%s: no memory for what python3 reads\n", argv[0]);
-	return SL_EXIT_FAILED;
-}
-
-int sl_python_run_json(const char *module, int argc, const char **argv, json_t *document)
-{
-	FILE *input = sl_python_input();
-	bool written = input != NULL && json_dumpf(document, input, 0) == 0;
-	json_decref(document);
-	return sl_python_run_on(module, argc, argv, written ? input : NULL);
 }

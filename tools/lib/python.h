@@ -1,9 +1,6 @@
 /* python.h - programs of Starling that are written in Python. */
 #pragma once
 
-#include <jansson.h>
-#include <stdio.h>
-
 #define SL_PYTHON_NOT_STARTED "python3 cannot be started: %s (Debian: apt-get install python3)"
 
 /* Return the command that runs main(arguments) of a module with python3, ended by NULL, to be freed. argv[0]
@@ -12,10 +9,3 @@ char **sl_python_command(const char *module, int argc, char **argv);
 /* Run main(arguments) of a module with python3; argv[0] is the name of the command. Returns only if python3
  * cannot be started. The module finds this program by STARLING_PROGRAM. */
 int sl_python_run(const char *module, int argc, char **argv);
-/* Return a file in memory, to be filled with what a module reads on standard input; NULL, and errno, if there
- * is none. */
-FILE *sl_python_input(void);
-/* Run a module that reads `input`, which may be NULL; if it could not be filled, say so. */
-int sl_python_run_on(const char *module, int argc, const char **argv, FILE *input);
-/* The same with a document, which it consumes. */
-int sl_python_run_json(const char *module, int argc, const char **argv, json_t *document);

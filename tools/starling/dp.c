@@ -1,18 +1,12 @@
 /* `starling dp`: its verbs. */
-#include "tools/starling/dp.h"
-
 #include "tools/lib/command.h"
-#include "tools/lib/python.h"
 #include "tools/lib/terminal.h"
-
-static int audit(int argc, char **argv)
-{
-	return sl_python_run("starling_timeline.dp_audit", argc, argv);
-}
+#include "tools/lib/verbs.h"
 
 static const struct sl_verb verbs[] = {
-	{"plan", sl_dp_plan, "--epsilon E|--noise Z --delta D --rounds T [--records N] [--json]", NULL},
-	{"audit", audit, "[--json] RUNFOLDER|FILE...", NULL},
+	{"plan", NULL, "--epsilon E|--noise Z --delta D --rounds T [--records N] [--json]", NULL,
+	 "starling_timeline.dp_plan"},
+	{"audit", NULL, "[--json] RUNFOLDER|FILE...", NULL, "starling_timeline.dp_audit"},
 	{0}};
 
 static void print_more(FILE *out)
@@ -24,5 +18,5 @@ static void print_more(FILE *out)
 
 int sl_cmd_dp(int argc, char **argv)
 {
-	return sl_command_verbs("starling dp", verbs, print_more, argc, argv);
+	return sl_verbs_run("starling dp", verbs, print_more, argc, argv);
 }

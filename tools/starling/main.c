@@ -28,8 +28,8 @@ static const struct sl_command commands[] = {
 	 "starling_verify.account", NULL},
 	{"evidence", "verify the proof that a learner broke the protocol", NULL, sl_cmd_evidence},
 	{"topology", "generate, import, analyze, audit or augment topology schedules", NULL, sl_cmd_topology},
-	{"estimate", "estimate what a round costs, for each engine and way of sharing", NULL,
-	 sl_cmd_estimate},
+	{"estimate", "estimate what a round costs, for each engine and way of sharing",
+	 "starling_topology.estimate", NULL},
 	{"dp", "differential privacy: plan its noise, audit what a run has spent", NULL, sl_cmd_dp},
 	{"group", "make a group of learners on machines of their own, and change it", NULL, sl_cmd_group},
 	{"join", "become a learner of a group, with an invitation", NULL, sl_cmd_join},
@@ -42,6 +42,7 @@ static const struct sl_command commands[] = {
 	{"backup", "copy the records of running learners", "starling_control.__main__", NULL},
 	{"abort", "abort an attempt that waits for learners that are lost for good",
 	 "starling_control.__main__", NULL},
+	{"part", NULL, NULL, sl_cmd_part}, /* for those that are Python */
 };
 
 #define COMMANDS (sizeof commands / sizeof commands[0])
@@ -70,7 +71,7 @@ static void print_help(FILE *out)
 			 "Private federated averaging without a server.\n\n"
 			 "Commands:\n",
 			 width);
-	for (size_t i = 0; i < COMMANDS; i++) {
+	for (size_t i = 0; i < COMMANDS && commands[i].summary != NULL; i++) {
 		snprintf(line, sizeof line, "  %-10s %s\n", commands[i].name, commands[i].summary);
 		sl_terminal_fill(out, line, width);
 	}
@@ -80,7 +81,7 @@ static void print_help(FILE *out)
 static int unknown_command(const char *name)
 {
 	const char *names[COMMANDS + 1] = {NULL};
-	for (size_t i = 0; i < COMMANDS; i++)
+	for (size_t i = 0; i < COMMANDS && commands[i].summary != NULL; i++)
 		names[i] = commands[i].name;
 	return sl_command_unknown("starling", "command", name, names);
 }

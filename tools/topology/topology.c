@@ -8,6 +8,7 @@
 
 #include "common/graph/generate.h"
 #include "common/base/suggest.h"
+#include "tools/lib/command.h"
 
 #define NAME_BYTES 32u
 
@@ -45,6 +46,12 @@ int sl_topology_unknown(const char *text, const char *what, const char *hint, st
 	return name[0] != '\0'
 		       ? sl_err_set(error, SL_ERR_NOTFOUND, "%s: %s; did you mean '%s'?", text, what, name)
 		       : sl_err_set(error, SL_ERR_NOTFOUND, "%s: %s%s", text, what, hint);
+}
+
+int sl_topology_failed(const char *command, const struct sl_error *error)
+{
+	fprintf(stderr, "%s: %s\n", command, error->text);
+	return error->code == SL_ERR_NOMEM || error->code == SL_ERR_FULL ? SL_EXIT_FAILED : SL_EXIT_USAGE;
 }
 
 static bool redrawn(enum sl_family_kind kind)

@@ -21,6 +21,9 @@ bool sl_topology_is_name(const char *text);
 /* Say `what` the text is not, and the family whose name is near; if there is none, the hint. */
 int sl_topology_unknown(const char *text, const char *what, const char *hint, struct sl_error *error);
 
+/* Print an error of `command` in one line. Return the exit status. */
+int sl_topology_failed(const char *command, const struct sl_error *error);
+
 /* Draw or read the schedule. A family that is the same in every step gets one step unless `steps` asks for
  * more; a file keeps its first `steps`. Errors name the text, or file and line. */
 int sl_topology_schedule(const struct sl_topology_request *request, struct sl_schedule *schedule,

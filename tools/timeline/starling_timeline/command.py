@@ -1,9 +1,12 @@
-"""What commands in Python share: the parser of the command line, and errors in one line."""
+"""What commands in Python share: the parser of the command line, errors in one line, and what they ask of C."""
 from __future__ import annotations
 
 import argparse
+import difflib
 import json
 import os
+import re
+import subprocess
 import sys
 from collections.abc import Callable
 from typing import Any, NoReturn
@@ -37,8 +40,44 @@ class Parser(argparse.ArgumentParser):
         self.add_argument("-?", "-h", "--help", action="help", help="show this help")
 
     def error(self, message: str) -> NoReturn:
+        wrong = re.match("unrecognized arguments: --([^ =]+)", message)
+        near = difflib.get_close_matches(wrong[1], [name[2:] for name in self._option_string_actions], 1) if wrong else []
+        if wrong and near:
+            complain(self.prog, f"unknown option '--{wrong[1]}'; did you mean '--{near[0]}'?")
+            sys.exit(USAGE)
         complain(self.prog, f"{message}; see '{self.prog} --help'")
         sys.exit(USAGE)
+
+
+def whole(option: str, least: int, most: int) -> Callable[[str], int]:
+    """Return the reader of an option that is a whole number."""
+    def read(text: str) -> int:
+        if re.fullmatch("[0-9]{1,40}", text) and least <= int(text) <= most:
+            return int(text)
+        raise CommandError(f"--{option} {text}: must be a whole number from {least} to {most}")
+    return read
+
+
+def real(option: str, most: float) -> Callable[[str], float]:
+    """Return the reader of an option that is a number above 0."""
+    def read(text: str) -> float:
+        try:
+            value = float(text) if re.fullmatch("[0-9.eE+-]+", text) else 0.0
+        except ValueError:
+            value = 0.0
+        if 0 < value <= most:
+            return value
+        raise CommandError(f"--{option} {text}: must be above 0, at most {most:g}")
+    return read
+
+
+def ask(part: str, subject: str, **request: Any) -> str:
+    """Return the answer of a part of the command that is C (tools/starling/part.c). If that fails, it has said why: the command ends."""
+    done = subprocess.run([os.environ["STARLING_PROGRAM"], "part", sys.argv[0], part, subject, json.dumps(request)], stdout=subprocess.PIPE,
+                          encoding="utf-8", check=False)
+    if done.returncode != 0:
+        sys.exit(done.returncode if done.returncode > 0 else FAILED)
+    return done.stdout
 
 
 def guard(program: str, act: Callable[[], int]) -> int:

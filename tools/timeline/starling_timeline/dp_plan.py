@@ -1,7 +1,7 @@
-"""The report of `starling dp plan`; see starling-dp(1). tools/starling/dp_plan.c reads the command line, finds noise and epsilon, and hands
-them over as JSON on standard input; this adds what the noise does to a mean."""
+"""`starling dp plan`; see starling-dp(1). C finds noise and epsilon (tools/starling/dp_plan.c); this adds what the noise does to a mean."""
 from __future__ import annotations
 
+import argparse
 import json
 import math
 import signal
@@ -9,9 +9,26 @@ import sys
 from collections.abc import Iterable
 from typing import Optional
 
-from starling_timeline.command import document, guard
+from starling_timeline.command import CommandError, Parser, ask, document, guard, real, whole
 from starling_timeline.words import WIDTH_USUAL, fill, width_of
 
+DESCRIPTION = """Plan a run with differential privacy: the noise that keeps epsilon at delta over all rounds, or the epsilon of
+a noise, and what it does to the mean. The settings dp, dp_clip, dp_noise, dp_epsilon and dp_delta switch it
+on; see starling-dp(7)."""
+EPILOG = """A record (or a learner) is clipped to a norm. Each learner adds a share of the noise before its vector is
+hidden, and the shares of the learners that do not collude suffice. z is the standard deviation of the noise
+in one parameter, divided by the clip.
+
+Sampling helps only if in each round each record is drawn at random, by itself, with the same probability,
+batch / records.
+
+Examples:
+  starling dp plan -e 4 -d 1e-5 --rounds 100 --records 60000 --batch 256
+  starling dp plan -z 1.1 -d 1e-5 --rounds 14062 --records 60000 --batch 256
+  starling dp plan -e 1 -d 1e-6 --rounds 1 --unit learner -n 200 -p 20
+
+Exit status: 0 done; 1 failed; 2 bad usage, or a target that no noise meets."""
+LEARNERS_MOST, ROUNDS_MOST, FLOATS_MOST, RECORDS_MOST = 2000, 1000000, 1 << 30, (1 << 63) - 1
 BITS_MOST = 61  # of a parameter
 # Noise in clips. Rounds of a training average it; a single release does not.
 POOR, USELESS, SINGLE = 2, 10, 0.1
@@ -108,13 +125,59 @@ def _lines(answer: dict) -> Iterable[str]:
     yield from fill([*verdicts, *_last(answer, of_mean[-1])], width_of(sys.stdout) or WIDTH_USUAL)
 
 
-def main(_arguments: list[str]) -> int:
+# ---- the command ----
+
+def _options() -> Parser:
+    p = Parser(sys.argv[0], "", DESCRIPTION, EPILOG)
+    p.add_argument("-e", "--epsilon", metavar="E", type=real("epsilon", 1000), help="epsilon to be kept: answer the noise")
+    p.add_argument("-z", "--noise", metavar="Z", type=real("noise", 1e6), help="noise multiplier, sigma / clip: answer epsilon")
+    p.add_argument("-d", "--delta", metavar="D", type=real("delta", 1), help="delta, below one in the number of records")
+    p.add_argument("-T", "--rounds", metavar="T", type=whole("rounds", 1, ROUNDS_MOST), help="rounds of the run")
+    p.add_argument("--records", metavar="N", type=whole("records", 1, RECORDS_MOST), default=0, help="records of all learners")
+    p.add_argument("--batch", metavar="B", type=whole("batch", 1, RECORDS_MOST), default=0,
+                   help="records of all learners in a round (all)")
+    p.add_argument("-n", "--learners", metavar="N", type=whole("learners", 2, LEARNERS_MOST), default=10, help="learners (10)")
+    p.add_argument("-c", "--tolerance", metavar="C", type=whole("tolerance", 1, LEARNERS_MOST - 2), default=1,
+                   help="how many learners may collude (1)")
+    p.add_argument("-p", "--parameters", metavar="COUNT", type=whole("parameters", 1, FLOATS_MOST), default=50992,
+                   help="parameters of a model (50992)")
+    p.add_argument("--clip", metavar="C", type=real("clip", 1e30), default=1.0, help="norm to which a record is clipped, or a learner's vector (1)")
+    p.add_argument("--unit", metavar="UNIT", default="record", help="what is hidden: record (the default) or learner")
+    p.add_argument("--json", action="store_true", help="print JSON")
+    return p
+
+
+def _check(p: Parser, o: argparse.Namespace) -> None:
+    learner = o.unit == "learner"
+    hidden = o.learners if learner else o.records
+    if o.unit not in ("record", "learner"):
+        raise CommandError(f"--unit {o.unit}: must be record or learner")
+    for wrong, text in ((bool(o.epsilon) == bool(o.noise), "give either --epsilon or --noise"), (not o.delta, "give --delta, such as 1e-5"),
+                        (not o.rounds, "give --rounds"), (not learner and not o.records, "give --records, or --unit learner"),
+                        (learner and o.records + o.batch > 0, "--unit learner has no --records and no --batch")):
+        if wrong:
+            p.error(text)
+    if o.batch > o.records:
+        raise CommandError(f"--batch {o.batch}: more than the {o.records} records")
+    if o.tolerance + 2 > o.learners:
+        raise CommandError(f"--tolerance {o.tolerance}: of {o.learners} learners at most {o.learners - 2} may collude")
+    if o.delta >= 1 / hidden:
+        raise CommandError(f"--delta {o.delta:g}: must be below one in {hidden}, the number of {'learners' if learner else 'records'}: a sum "
+                           "that shows one of them whole would be allowed")
+
+
+def _run(arguments: list[str]) -> int:
+    p = _options()
+    o = p.parse_args(arguments)
+    _check(p, o)
+    asked = {**vars(o), "batch": o.batch or o.records}
+    asked.update(json.loads(ask("dp", "", **asked, learner=o.unit == "learner")))
+    text = document(_answer(asked), DIGITS)
+    print(text if o.json else "\n".join(_lines(json.loads(text))), flush=True)
+    return 0
+
+
+def main(arguments: list[str]) -> int:
     """Run the command and return its exit status."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-    def act() -> int:
-        asked = json.load(sys.stdin)
-        text = document(_answer(asked), DIGITS)
-        print(text if asked["json"] else "\n".join(_lines(json.loads(text))), flush=True)
-        return 0
-    return guard(sys.argv[0], act)
+    return guard(sys.argv[0], lambda: _run(arguments))

@@ -1,20 +1,32 @@
-"""The report of `starling topology analyze`; see starling-topology(1). The command line is read in tools/starling/topology_analyze.c, which
-analyses the steps and says which the privacy check refuses, as JSON on standard input; this adds what a round costs."""
+"""`starling topology analyze`; see starling-topology(1). C analyses the steps and says which the privacy check refuses (tools/starling/part.c);
+this adds what a round costs."""
 from __future__ import annotations
 
-import json
 import signal
 import sys
 from collections.abc import Iterable
 from itertools import groupby
 from typing import Optional
 
-from starling_timeline.command import document, guard
+from starling_timeline.command import document, guard, whole
 from starling_timeline.words import WIDTH_USUAL, fill, width_of
+from starling_topology import source
 from starling_topology.audit import named
-from starling_topology.costs import ENGINES, HASH, Round
+from starling_topology.costs import ENGINES, HASH, LEARNERS_MOST, Round
 from starling_topology.families import Figures
 
+DESCRIPTION = f"""Analyze each step of a schedule: how many colluding learners it tolerates, and what mixing on it costs.
+{source.ABOUT}"""
+EPILOG = """Examples:
+  starling topology analyze ring -n 10
+  starling topology analyze neighbours:20 -n 100 --modulus 1020431
+  starling topology analyze walk.txt --tolerance 2 --json
+
+kappa is the vertex connectivity: the least number of learners without which the others are not connected.
+c = kappa - 1 learners may collude and learn no more than the mean. mu is the largest modulus of an eigenvalue
+below 1 of the mixing matrix. K, exact and forest are the exchanges of the engines metropolis, exact and
+forest; - stands where an engine cannot run. MB to send: what a learner sends in a round of the default engine
+(mixing: exact), in the mean and at most."""
 DIGITS = 17  # of a number
 REMARKS_MOST = 12
 # Width of a column, its name, the field of a step and a member of it, and how its number is written.
@@ -101,13 +113,25 @@ def _remarks(steps: list[dict]) -> Iterable[str]:
         yield f"... and {left_out} more steps; --json lists all"
 
 
-def main(_arguments: list[str]) -> int:
+def _run(arguments: list[str]) -> int:
+    p = source.parser(DESCRIPTION, EPILOG)
+    source.add_steps(p)
+    source.add_figures(p)
+    p.add_argument("--tolerance", metavar="C", type=whole("tolerance", 0, LEARNERS_MOST - 2), default=1,
+                   help="how many learners may collude (1)")
+    p.add_argument("--seeded", action="store_true", help="bytes of sharing: seeded, where a share is a seed")
+    p.add_argument("--no-exact", action="store_true", help="skip the exact engine, which takes longest with a thousand learners")
+    p.add_argument("--json", action="store_true", help="print a JSON array, with all lists in full")
+    o = source.parse(p, arguments)
+    found = source.figures(o, steps=o.steps, tolerance=o.tolerance, refusals=True, exact=not o.no_exact)
+    asked = {"floats": o.floats, "p": found["p"], "seeded": o.seeded, "exact": not o.no_exact}
+    steps = [_step(number, step, asked) for number, step in enumerate(found["steps"], 1)]
+    print(document(steps, DIGITS) if o.json else "\n".join(_lines(steps, o.tolerance)), flush=True)
+    return 0
+
+
+def main(arguments: list[str]) -> int:
     """Run the command and return its exit status."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-    def act() -> int:
-        request = json.load(sys.stdin)
-        steps = [_step(number, step, request) for number, step in enumerate(request["steps"], 1)]
-        print(document(steps, DIGITS) if request["json"] else "\n".join(_lines(steps, request["tolerance"])), flush=True)
-        return 0
-    return guard(sys.argv[0], act)
+    sys.stderr.reconfigure(errors="surrogateescape")  # what is wrong is quoted as it was given
+    return guard(sys.argv[0], lambda: _run(arguments))

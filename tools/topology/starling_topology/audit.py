@@ -1,11 +1,11 @@
-"""The report of `starling topology audit`; see starling-topology(1). The command line is read in tools/starling/topology_audit.c, which
-hands the schedule over on standard input.
+"""`starling topology audit`; see starling-topology(1). The schedule comes from C (tools/starling/part.c).
 
 In a step, a coalition learns the sum of the models of each group into which the other learners fall without it, and nothing else. More
 than one group is more than the mean; so is a group of one learner, whose model it is. Over all steps, if no model changes in between,
 the coalition learns the span of these sums."""
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import re
@@ -14,13 +14,29 @@ import sys
 from collections.abc import Sequence
 from typing import Optional, Union
 
-from starling_timeline.command import USAGE, CommandError, complain, guard
+from starling_timeline.command import CommandError, guard, whole
 from starling_timeline.words import WIDTH_USUAL, fill, width_of
-from starling_topology import weak
+from starling_topology import source, weak
+from starling_topology.costs import LEARNERS_MOST
 from starling_topology.leakage import Span
 from starling_topology.participants import Schedule, Step, beyond, majority
 
+DESCRIPTION = f"""Report what learners that pool all they see learn about the models of the others: exactly which sums, step by
+step, if each step is played as it is. {source.ABOUT}"""
+EPILOG = """Without the coalition, the other learners fall into groups that reach each other only through it. The
+coalition learns the sum of the models of each group, and nothing else. One group reveals no more than the
+mean, which every participant gets; a group of one learner reveals its model. If no model changed between the
+steps, the sums of all steps could be combined; training changes them. Learners that are not connected to the
+majority do not take part.
+
+Examples:
+  starling topology audit walk.txt --coalition 3,5
+  starling topology audit walk.txt
+  starling topology audit grid -n 25 --tolerance 2
+
+Exit status: 0 no coalition in question learns more than the mean; 3 one does; 1 failed; 2 bad input."""
 NOT_PRIVATE = 3  # exit status
+TOLERANCE_MOST = 4
 COEFFICIENT_MOST = 99
 # In sentences; JSON has them all.
 IDS_MOST, SUMS_MOST = 8, 4
@@ -30,15 +46,14 @@ LEGEND = "x1+x2 is the sum of the models of learners 1 and 2."
 
 
 class Request:
-    """What is asked for: the quorum and the tolerance (0: not given), --unchanged and --json (0 or 1), and the coalition if one is named."""
+    """What is asked for."""
 
-    def __init__(self, arguments: list[str], learners: int) -> None:
-        quorum, tolerance, unchanged, as_json = map(int, arguments[:4])
-        self.learners, self.quorum, self.tolerance = learners, quorum or majority(learners), tolerance or 1
-        self.unchanged, self.json = bool(unchanged), bool(as_json)
+    def __init__(self, o: argparse.Namespace, learners: int) -> None:
+        self.learners, self.quorum, self.tolerance = learners, o.quorum or majority(learners), o.tolerance or 1
+        self.unchanged, self.json = o.unchanged, o.json
         if not majority(learners) <= self.quorum <= learners:
-            raise CommandError(f"--quorum {quorum}: must be {majority(learners)} to {learners} of {learners} learners")
-        self.coalition = read_coalition(arguments[4], learners) if len(arguments) > 4 else None
+            raise CommandError(f"--quorum {o.quorum}: must be {majority(learners)} to {learners} of {learners} learners")
+        self.coalition = None if o.coalition is None else read_coalition(o.coalition, learners)
 
 
 def read_coalition(text: str, learners: int) -> list[int]:
@@ -272,13 +287,28 @@ def audit(request: Request, schedule: Schedule) -> tuple[str, bool]:
     return "\n".join(fill(report, width_of(sys.stdout) or WIDTH_USUAL)), more
 
 
+def options(arguments: list[str]) -> argparse.Namespace:
+    p = source.parser(DESCRIPTION, EPILOG)
+    source.add_steps(p)
+    p.add_argument("--coalition", metavar="ID,ID...", help="learners that pool all they see")
+    p.add_argument("--tolerance", metavar="C", type=whole("tolerance", 1, TOLERANCE_MOST),
+                   help="without --coalition: try all coalitions of up to C learners (1)")
+    p.add_argument("--quorum", metavar="Q", type=whole("quorum", 2, LEARNERS_MOST), help="learners that a round takes (more than half)")
+    p.add_argument("--unchanged", action="store_true", help="with --coalition: assume that models do not change between steps, and combine "
+                   "what the steps reveal")
+    p.add_argument("--json", action="store_true", help="print the report as JSON, with all lists in full")
+    o = source.parse(p, arguments)
+    if o.coalition is not None and o.tolerance is not None:
+        raise CommandError("--coalition names learners, --tolerance searches for coalitions: give one of the two")
+    if o.coalition is None and o.unchanged:
+        raise CommandError("--unchanged needs a coalition: name one with --coalition")
+    return o
+
+
 def run(arguments: list[str]) -> int:
-    schedule = Schedule(sys.stdin)
-    try:
-        text, more = audit(Request(arguments, schedule.learners), schedule)
-    except CommandError as wrong:
-        complain("starling topology", str(wrong))
-        return USAGE
+    o = options(arguments)
+    schedule = Schedule(source.schedule("schedule", o))
+    text, more = audit(Request(o, schedule.learners), schedule)
     try:
         print(text, flush=True)
     except BrokenPipeError:  # the reader has read enough; the exit status still tells
@@ -289,5 +319,5 @@ def run(arguments: list[str]) -> int:
 def main(arguments: list[str]) -> int:
     """Run the command and return its exit status."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    sys.stderr.reconfigure(errors="surrogateescape")  # a wrong coalition is quoted as it was given
-    return guard("starling topology audit", lambda: run(arguments))
+    sys.stderr.reconfigure(errors="surrogateescape")  # what is wrong is quoted as it was given
+    return guard(sys.argv[0], lambda: run(arguments))

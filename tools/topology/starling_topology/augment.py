@@ -1,14 +1,28 @@
-"""What `starling topology augment` writes; see starling-topology(1). Its command line is read in tools/starling/topology_augment.c, which
-finds the missing links, and hands over the schedule and then a schedule of these links on standard input."""
+"""`starling topology augment`; see starling-topology(1). C finds the missing links: it answers the schedule, and then a schedule of these
+links (tools/starling/part.c)."""
 from __future__ import annotations
 
 import json
+import signal
 import sys
 
-from starling_timeline.command import FAILED, USAGE, guard
+from starling_timeline.command import FAILED, USAGE, CommandError, guard, whole
+from starling_topology import source
 from starling_topology.__main__ import OutputError, say, write
+from starling_topology.costs import LEARNERS_MOST
 from starling_topology.text import InputError
 
+DESCRIPTION = f"""Add links to a schedule until every step tolerates C colluding learners: until the others stay connected
+without any C of them. {source.ABOUT}"""
+EPILOG = """A step that tolerates C is left as it is. For C of 0 and 1 no smaller set of links would do; for larger C none
+of the added links can be left out. The added links are printed on standard error. Comments of a schedule are
+not kept.
+
+Examples:
+  starling topology augment walk.txt -o safe.txt
+  starling topology augment star -n 10 | starling topology analyze -
+
+Exit status: 0 done, whether or not links were added; 1 failed; 2 bad input."""
 STEPS_MOST, LINKS_MOST = 12, 8  # steps with new links that are told, and links of a step; JSON has them all
 Links = list[tuple[int, int]]
 
@@ -25,7 +39,7 @@ def _schedules(lines: list[str]) -> list[tuple[str, list[Links]]]:
     return schedules
 
 
-def _told(added: list[Links], tolerance: str) -> list[str]:
+def _told(added: list[Links], tolerance: int) -> list[str]:
     """Return the new links in words."""
     new = [(number, links) for number, links in enumerate(added, 1) if links]
     lines = []
@@ -40,29 +54,40 @@ def _told(added: list[Links], tolerance: str) -> list[str]:
     return [*lines, f"{count} link{'' if count == 1 else 's'} added in {len(new)} of {len(added)} steps; every step now tolerates c = {tolerance}"]
 
 
-def _report(learners: str, added: list[Links], tolerance: str) -> str:
+def _report(learners: str, added: list[Links], tolerance: int) -> str:
     """Return the new links as JSON."""
-    return json.dumps({"learners": int(learners.split()[1]), "tolerance": int(tolerance), "added": sum(map(len, added)),
+    return json.dumps({"learners": int(learners.split()[1]), "tolerance": tolerance, "added": sum(map(len, added)),
                        "steps": [{"step": number, "added": links} for number, links in enumerate(added, 1)]}, indent=2)
 
 
-def _run(tolerance: str, as_json: bool, output: list[str]) -> int:
-    (learners, steps), (_, added) = _schedules(sys.stdin.read().splitlines())
-    text = [f"# augmented for c = {tolerance}\n{learners}\n"]
+def _run(arguments: list[str]) -> int:
+    p = source.parser(DESCRIPTION, EPILOG)
+    source.add_steps(p)
+    p.add_argument("--tolerance", metavar="C", type=whole("tolerance", 0, LEARNERS_MOST - 2), default=1,
+                   help="how many learners may collude (1)")
+    p.add_argument("-o", "--output", metavar="FILE", help="write the schedule there (standard output)")
+    p.add_argument("--json", action="store_true", help="print what was added as JSON on standard output; needs -o")
+    o = source.parse(p, arguments)
+    if o.json and o.output is None:
+        raise CommandError("--json prints on standard output: write the schedule to a file with -o FILE")
+    (learners, steps), (_, added) = _schedules(source.schedule("missing", o, tolerance=o.tolerance))
+    text = [f"# augmented for c = {o.tolerance}\n{learners}\n"]
     for old, new in zip(steps, added):
         text.append("step" + "".join(f" {a}-{b}" for a, b in sorted(old + new)) + "\n")
     try:
-        write(output[0] if output else None, text)
+        write(o.output, text)
     except (InputError, OutputError) as wrong:
-        say(f"starling topology: {wrong}")
+        say(f"{sys.argv[0]}: {wrong}")
         return USAGE if isinstance(wrong, InputError) else FAILED
-    if as_json:
-        print(_report(learners, added, tolerance), flush=True)
+    if o.json:
+        print(_report(learners, added, o.tolerance), flush=True)
     else:
-        print("\n".join(_told(added, tolerance)), file=sys.stderr)
+        print("\n".join(_told(added, o.tolerance)), file=sys.stderr)
     return 0
 
 
 def main(arguments: list[str]) -> int:
-    """Run the command and return its exit status. Arguments: the tolerance, 1 for --json, and the file of the schedule if one is named."""
-    return guard(sys.argv[0], lambda: _run(arguments[0], arguments[1] == "1", arguments[2:]))
+    """Run the command and return its exit status."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    sys.stderr.reconfigure(errors="surrogateescape")  # what is wrong is quoted as it was given
+    return guard(sys.argv[0], lambda: _run(arguments))

@@ -1,17 +1,31 @@
-"""The command `starling estimate`; see starling-estimate(1). Its command line is read in tools/starling/estimate.c, which hands over the
-numbers, and the figures of the graph or the parameter of a family, as JSON on standard input."""
+"""`starling estimate`; see starling-estimate(1). C finds the figures of the graph, or the parameter of a family (tools/starling/part.c)."""
 from __future__ import annotations
 
-import json
 import signal
 import sys
 from collections.abc import Iterable
 
 from starling_timeline.command import CommandError, document, guard
 from starling_timeline.words import WIDTH_USUAL, fill, width_of
-from starling_topology.costs import Round
+from starling_topology import source
+from starling_topology.costs import LEARNERS_MOST, Round
 from starling_topology.families import BOUND, ESTIMATE, EXACT, Figures, figures
 
+DESCRIPTION = f"""Estimate what a round costs: exchanges, bytes and memory, for each engine and each way of sharing. Up to
+{LEARNERS_MOST:,} learners the graph itself is analyzed; above that, formulas of its family are used: <= marks a bound,
+~ an approximation. {source.ABOUT}
+Of one that changes from step to step, the first step counts."""
+EPILOG = """MB each is the mean over learners, MB most and MB memory are of the busiest; all MB but memory are sent,
+signed records included. An exchange is with all neighbours at once; those of forest are steps up and down
+the tree.
+
+Examples:
+  starling estimate regular:10 -n 100 --floats 1000000
+  starling estimate regular:16 -n 1000000
+  starling estimate walk.txt --json
+
+Exit status: 0 done; 1 failed; 2 bad usage."""
+ESTIMATED_MOST, LEARNERS_USUAL = 1000000, 10
 COLUMNS = ("exchanges", "MB each", "MB most", "MB all", "MB memory")
 CERTAINTY = {EXACT: "", BOUND: "<=", ESTIMATE: "~"}
 CERTAIN = {"metropolis": "mu_is", "exact": "deg_r_is", "forest": "depth_is"}
@@ -68,14 +82,19 @@ def _figures(topology: str, request: dict) -> Figures:
     return Figures(**step["graph"])
 
 
+def _run(arguments: list[str]) -> int:
+    p = source.parser(DESCRIPTION, EPILOG, ESTIMATED_MOST)
+    source.add_figures(p)
+    p.add_argument("--json", action="store_true", help="print JSON")
+    o = source.parse(p, arguments)
+    found = source.figures(o, redraws=1, first=1, usual=LEARNERS_USUAL, exact=True)
+    planned = Round(_figures(o.topology, found), o.floats, found["p"]).document()
+    print(document(planned, DIGITS) if o.json else "\n".join(_lines(planned)), flush=True)
+    return 0
+
+
 def main(arguments: list[str]) -> int:
-    """Run the command and return its exit status. Its argument is the topology."""
+    """Run the command and return its exit status."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     sys.stderr.reconfigure(errors="surrogateescape")  # the topology is quoted as it was given
-
-    def act() -> int:
-        request = json.load(sys.stdin)
-        planned = Round(_figures(arguments[0], request), request["floats"], request["p"]).document()
-        print(document(planned, DIGITS) if request["json"] else "\n".join(_lines(planned)), flush=True)
-        return 0
-    return guard(sys.argv[0], act)
+    return guard(sys.argv[0], lambda: _run(arguments))
