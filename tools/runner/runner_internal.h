@@ -12,6 +12,7 @@
 
 #include <pthread.h>
 
+#include "daemon/runtime/pool.h"
 #include "tools/host/packet.h"
 #include "tools/runner/runner.h"
 
@@ -51,18 +52,15 @@ struct sl_runner_sum {
 };
 
 #define SL_RUNNER_RECENT 8192u
-/* A thread that takes turns. The first one is the caller's own. */
+/* A thread that takes turns. */
 struct sl_runner_worker {
 	struct sl_runner *runner;
-	pthread_t thread;
 	struct sl_actions actions;
 	uint32_t turn; /* the learner whose step it is */
 	double seconds[SL_PHASE_COUNT], elsewhere_s, clock;
 	struct sl_packet
 		*recent[SL_RUNNER_RECENT]; /* records that it sent last: passed on, they are shared */
 };
-
-#define SL_RUNNER_WORKERS_MAX 64u
 
 struct sl_runner {
 	struct sl_runner_options options;
@@ -79,14 +77,8 @@ struct sl_runner {
 	double deliver_s;
 
 	struct sl_runner_worker *workers;
-	uint32_t worker_count;
-	uint32_t *todo; /* learners that have a turn in this sweep */
-	uint32_t todo_count;
-	atomic_uint next;     /* of todo */
-	pthread_mutex_t gate; /* of the four below */
-	pthread_cond_t open, done;
-	bool sweeping, closing;
-	uint32_t busy; /* workers, beside the first */
+	struct sl_pool pool; /* of their threads; the first one is the caller's own */
+	uint32_t *todo;	     /* learners that have a turn in this sweep */
 
 	pthread_mutex_t lock;	     /* of the members below, and of the caller's functions except `train` */
 	struct sl_analysis analysis; /* of the view analysis_h */

@@ -276,7 +276,7 @@ void sl_runner_figures(const struct sl_runner *runner, struct sl_runner_figures 
 					      .sweeps = runner->sweeps,
 					      .t = SL_ROUNDS_MAX + 1};
 	figures->deliver_s = runner->deliver_s;
-	for (uint32_t w = 0; w < runner->worker_count; w++)
+	for (uint32_t w = 0; w < runner->pool.team.workers; w++)
 		for (int p = 0; p < SL_PHASE_COUNT; p++)
 			figures->seconds[p] += runner->workers[w].seconds[p];
 	for (uint32_t i = 0; i < runner->n; i++) {

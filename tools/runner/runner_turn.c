@@ -1,8 +1,5 @@
-/* A learner's turn: its mail through the core, and then the work that the core asked for, in order. Workers
- * take the turns of a sweep, each the next free one; the result does not depend on which worker took a turn.
- *
- * The caller's own thread takes turns too, and waits at the end only for workers that have begun: a worker
- * that wakes up late costs nothing. */
+/* A learner's turn: its mail through the core, and then the work that the core asked for, in order. The
+ * workers of a pool take the turns of a sweep; the result does not depend on which worker took a turn. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -247,69 +244,23 @@ static void take_turn(struct sl_runner_worker *w, uint32_t i)
 
 /* --- a sweep --- */
 
-static void take_turns(struct sl_runner_worker *w)
+static void take_part(void *context, uint32_t index, uint32_t worker)
 {
-	struct sl_runner *runner = w->runner;
+	struct sl_runner *runner = context;
+	struct sl_runner_worker *w = &runner->workers[worker];
 	sl_runner_tick(w, &w->elsewhere_s);
-	for (;;) {
-		uint32_t k = atomic_fetch_add_explicit(&runner->next, 1, memory_order_relaxed);
-		if (k >= runner->todo_count)
-			return;
-		take_turn(w, runner->todo[k]);
-	}
-}
-
-static void *run(void *context)
-{
-	struct sl_runner_worker *w = context;
-	struct sl_runner *runner = w->runner;
-	pthread_mutex_lock(&runner->gate);
-	while (!runner->closing) {
-		if (!runner->sweeping ||
-		    atomic_load_explicit(&runner->next, memory_order_relaxed) >= runner->todo_count) {
-			pthread_cond_wait(&runner->open, &runner->gate);
-			continue;
-		}
-		runner->busy++;
-		pthread_mutex_unlock(&runner->gate);
-		take_turns(w);
-		pthread_mutex_lock(&runner->gate);
-		if (--runner->busy == 0)
-			pthread_cond_signal(&runner->done);
-	}
-	pthread_mutex_unlock(&runner->gate);
-	return NULL;
-}
-
-static void open_gate(struct sl_runner *runner)
-{
-	pthread_mutex_lock(&runner->gate);
-	runner->sweeping = true;
-	pthread_cond_broadcast(&runner->open);
-	pthread_mutex_unlock(&runner->gate);
-}
-
-static void shut_gate(struct sl_runner *runner)
-{
-	pthread_mutex_lock(&runner->gate);
-	runner->sweeping = false;
-	while (runner->busy > 0)
-		pthread_cond_wait(&runner->done, &runner->gate);
-	pthread_mutex_unlock(&runner->gate);
+	take_turn(w, runner->todo[index]);
 }
 
 void sl_runner_sweep(struct sl_runner *runner)
 {
-	runner->todo_count = 0;
+	struct sl_team *team = &runner->pool.team;
+	uint32_t count = 0;
 	for (uint32_t i = 0; i < runner->n; i++)
 		if (sl_runner_has_to_do(&runner->learners[i]))
-			runner->todo[runner->todo_count++] = i;
-	atomic_store_explicit(&runner->next, 0, memory_order_relaxed);
-	if (runner->worker_count > 1)
-		open_gate(runner);
-	take_turns(&runner->workers[0]);
-	if (runner->worker_count > 1)
-		shut_gate(runner);
+			runner->todo[count++] = i;
+	team->run(team, count, take_part, runner);
+	sl_runner_tick(&runner->workers[0], &runner->workers[0].elsewhere_s);
 }
 
 /* --- open and close --- */
@@ -317,35 +268,22 @@ void sl_runner_sweep(struct sl_runner *runner)
 int sl_runner_workers_open(struct sl_runner *runner)
 {
 	uint32_t asked = runner->options.workers > 1 ? runner->options.workers : 1;
-	uint32_t most = runner->n < SL_RUNNER_WORKERS_MAX ? runner->n : SL_RUNNER_WORKERS_MAX;
+	uint32_t most = runner->n < SL_WORKERS_MAX ? runner->n : SL_WORKERS_MAX;
 	uint32_t count = asked < most ? asked : most;
-	pthread_mutex_init(&runner->gate, NULL);
 	pthread_mutex_init(&runner->lock, NULL);
-	pthread_cond_init(&runner->open, NULL);
-	pthread_cond_init(&runner->done, NULL);
 	runner->workers = calloc(count, sizeof *runner->workers);
 	if (runner->workers == NULL)
 		return SL_ERR_NOMEM;
-	for (uint32_t k = 0; k < count; k++) {
-		struct sl_runner_worker *w = &runner->workers[k];
-		w->runner = runner;
-		if (k > 0 && pthread_create(&w->thread, NULL, run, w) != 0)
-			return SL_ERR_NOMEM;
-		runner->worker_count++;
-	}
-	return SL_OK;
+	for (uint32_t k = 0; k < count; k++)
+		runner->workers[k].runner = runner;
+	return sl_pool_open(&runner->pool, count) == 0 ? SL_OK : SL_ERR_NOMEM;
 }
 
 void sl_runner_workers_close(struct sl_runner *runner)
 {
-	pthread_mutex_lock(&runner->gate);
-	runner->closing = true;
-	pthread_cond_broadcast(&runner->open);
-	pthread_mutex_unlock(&runner->gate);
-	for (uint32_t k = 1; k < runner->worker_count; k++)
-		pthread_join(runner->workers[k].thread, NULL);
-	for (uint32_t k = 0; k < runner->worker_count; k++)
+	for (uint32_t k = 0; runner->workers != NULL && k < runner->pool.team.workers; k++)
 		for (size_t r = 0; r < SL_RUNNER_RECENT; r++)
 			sl_packet_drop(runner->workers[k].recent[r]);
+	sl_pool_close(&runner->pool);
 	free(runner->workers);
 }
