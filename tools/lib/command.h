@@ -25,7 +25,6 @@ struct sl_command {
 };
 
 int sl_cmd_admit(int argc, char **argv);
-int sl_cmd_doctor(int argc, char **argv);
 int sl_cmd_evidence(int argc, char **argv);
 int sl_cmd_group(int argc, char **argv);
 int sl_cmd_join(int argc, char **argv);

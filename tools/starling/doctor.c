@@ -1,5 +1,4 @@
-/* `starling doctor`: its command line, and what starling_control/doctor.py asks this program for: the parts
- * that need the roster, the key and TLS. */
+/* What starling_control/doctor.py asks this program for: the parts that need the roster, the key and TLS. */
 #include "tools/starling/doctor.h"
 
 #include <limits.h>
@@ -14,49 +13,10 @@
 #include "daemon/net/listen.h"
 #include "daemon/runtime/vector_memory.h"
 #include "daemon/store/folder.h"
-#include "tools/lib/option.h"
+#include "tools/lib/command.h"
 #include "tools/starling/group_folder.h"
-#include "tools/lib/python.h"
-#include "tools/lib/help_texts.h"
 
 #define SYSTEM_CONFIG "/etc/starling/starlingd.yaml"
-
-struct options {
-	const char *folder, *config, *part; /* part: for the Python program */
-	bool json;
-};
-
-/* A learner that does not run has no such socket. */
-static void refuse_control(struct argp_state *state, const char *value, void *options)
-{
-	(void)options;
-	argp_error(state,
-		   "doctor looks at one learner by its folder: starling doctor FOLDER, not --control %s",
-		   value);
-}
-
-static const struct sl_option own[] = {
-	{"folder", 0, "DIR", "folder of the group, if this machine has several",
-	 SL_SETS(struct options, folder)},
-	{"config", 'c', "FILE", "configuration of a learner that is set up by hand",
-	 SL_SETS(struct options, config)},
-	{"control", 0, "SOCKET", NULL, .take = refuse_control},
-	{"json", 0, NULL, "print the result as JSON", SL_SETS(struct options, json)},
-	{"part", 0, "NAME", NULL, SL_SETS(struct options, part)},
-	{0}};
-
-static void check(struct argp_state *state, const void *options)
-{
-	const struct options *o = options;
-	if (o->folder != NULL && o->config != NULL)
-		argp_error(state, "--folder and --config exclude each other");
-}
-
-static const struct sl_usage usage = {.options = own,
-				      .arguments = "[FOLDER]",
-				      .argument = offsetof(struct options, folder),
-				      .check = check,
-				      .doc = SL_HELP_DOCTOR};
 
 /* Read configuration, roster and key. Return true if all are good, so that peers can be asked. */
 static bool read_machine(struct sl_doctor *d)
@@ -130,24 +90,21 @@ static bool is_there(const char *folder, const char *name, char path[static PATH
 	       access(path, F_OK) == 0;
 }
 
-/* Find the configuration: that of the options, of the group of this machine, or of the system. */
-static int find_config(const struct options *o, char config[static PATH_MAX + 32], struct sl_error *error)
+/* Find the configuration: that of the folder that is given, of the group of this machine (NULL), or of the
+ * system. */
+static int find_config(const char *given, char config[static PATH_MAX + 32], struct sl_error *error)
 {
 	char folder[PATH_MAX];
-	if (o->config != NULL) {
-		snprintf(config, PATH_MAX, "%s", o->config);
+	if (is_there(given, "config.yaml", config))
 		return SL_OK;
-	}
-	if (is_there(o->folder, "config.yaml", config))
-		return SL_OK;
-	if (is_there(o->folder, "learner-01", config))
+	if (is_there(given, "learner-01", config))
 		return sl_err_set(error, SL_ERR_NOTFOUND,
 				  "%s has the folders of several learners; choose one: starling doctor %s",
-				  o->folder, config);
-	int rc = sl_group_folder_find(o->folder, folder, error);
+				  given, config);
+	int rc = sl_group_folder_find(given, folder, error);
 	if (rc == SL_OK) {
 		snprintf(config, PATH_MAX + 32, "%s/" SL_GROUP_FOLDER_CONFIG, folder);
-	} else if (o->folder == NULL && access(SYSTEM_CONFIG, F_OK) == 0) {
+	} else if (given == NULL && access(SYSTEM_CONFIG, F_OK) == 0) {
 		snprintf(config, PATH_MAX, SYSTEM_CONFIG);
 		rc = SL_OK;
 	}
@@ -161,47 +118,49 @@ static void close_doctor(struct sl_doctor *doctor)
 	sl_group_close(&doctor->group);
 }
 
-/* Print the result of a part, and return true; false: threads still run. */
-static bool print_part(struct sl_doctor *d, const char *part)
+/* Find the configuration, which may be the subject, and read what it names. */
+static int open_doctor(struct sl_doctor *d, const char *subject, const json_t *request,
+		       struct sl_error *error)
 {
-	bool good = read_machine(d);
+	int rc = SL_OK;
+	if (json_is_true(json_object_get(request, "config")))
+		snprintf(d->config, PATH_MAX, "%s", subject);
+	else
+		rc = find_config(*subject != '\0' ? subject : NULL, d->config, error);
+	if (rc == SL_OK)
+		d->good = read_machine(d);
+	return rc;
+}
+
+static void print_machine(struct sl_doctor *d)
+{
 	size_t n = strlen(d->settings.roster);
-	if (strcmp(part, "peers") == 0)
-		return sl_doctor_peers(d);
 	bool in_roster = n > 0 && strncmp(d->error.text, d->settings.roster, n) == 0;
 	sl_clean_text(d->error.text);
 	sl_command_print_json(json_pack("{s:s, s:b, s:s, s:b, s:b, s:o?}", "config", d->config, "good",
-					(int)good, "error", d->error.text, "in_roster", (int)in_roster,
+					(int)d->good, "error", d->error.text, "in_roster", (int)in_roster,
 					"said", (int)(d->error.code == SL_ERR_REFUSED), "facts", facts_of(d)),
 			      0);
-	return true;
 }
 
-/* Give the options to the Python program. */
-static int run_python(const struct options *o)
-{
-	const char *words[] = {"starling doctor", o->json ? "1" : "0",
-			       o->folder != NULL ? "--folder" : "--config",
-			       o->folder != NULL ? o->folder : o->config};
-	return sl_python_run("starling_control.__main__", words[3] != NULL ? 4 : 2, (char **)words);
-}
-
-int sl_cmd_doctor(int argc, char **argv)
+int sl_doctor_machine(const char *subject, const json_t *request, struct sl_error *error)
 {
 	static struct sl_doctor doctor; /* large */
-	struct options o = {0};
-	struct sl_error error = {0};
-	sl_option_parse(&usage, argc, argv, &o);
-	if (o.part == NULL)
-		return run_python(&o);
-	if (find_config(&o, doctor.config, &error) != SL_OK) {
-		fprintf(stderr, "starling doctor: %s\n", error.text);
-		return SL_EXIT_USAGE;
-	}
-	if (!print_part(&doctor, o.part)) {
+	int rc = open_doctor(&doctor, subject, request, error);
+	if (rc == SL_OK)
+		print_machine(&doctor);
+	close_doctor(&doctor);
+	return rc;
+}
+
+int sl_doctor_others(const char *subject, const json_t *request, struct sl_error *error)
+{
+	static struct sl_doctor doctor;
+	int rc = open_doctor(&doctor, subject, request, error);
+	if (rc == SL_OK && !sl_doctor_peers(&doctor)) {
 		fflush(stdout);
-		_exit(0);
+		_exit(0); /* threads still run */
 	}
 	close_doctor(&doctor);
-	return 0;
+	return rc;
 }

@@ -23,11 +23,17 @@ struct sl_doctor {
 	struct sl_group group;
 	struct sl_identity identity;
 	struct sl_proxy proxy;
+	bool good;	       /* all of it can be read */
 	int self;	       /* index in the roster; -1: not there */
 	bool has_key;	       /* the identity is loaded */
 	struct sl_error error; /* why something of this cannot be read */
 	struct sl_error proxy_error;
 };
+
+/* The parts: print the facts of this machine, then those of its peers. The subject is the folder, "" for that
+ * of the group of this machine, or with "config" a configuration. */
+int sl_doctor_machine(const char *subject, const json_t *request, struct sl_error *error);
+int sl_doctor_others(const char *subject, const json_t *request, struct sl_error *error);
 
 /* Check all peers at once, and print what each is found to be: "result", "about", "code" ("late": in vain
  * until now), "text", a detail of that, "path" ("": direct), "address" and "ahead_s", by which its clock is

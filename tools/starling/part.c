@@ -5,6 +5,7 @@
 #include "common/field/encoding.h"
 #include "common/graph/generate.h"
 #include "tools/lib/command.h"
+#include "tools/starling/doctor.h"
 #include "tools/starling/dp_plan.h"
 #include "tools/topology/analyze.h"
 #include "tools/topology/augment.h"
@@ -141,8 +142,8 @@ static int print_missing(const char *subject, const json_t *request, struct sl_e
 static const struct {
 	const char *name;
 	int (*print)(const char *subject, const json_t *request, struct sl_error *error);
-} parts[] = {
-	{"steps", print_steps}, {"schedule", print_schedule}, {"missing", print_missing}, {"dp", sl_dp_plan}};
+} parts[] = {{"steps", print_steps}, {"schedule", print_schedule},   {"missing", print_missing},
+	     {"dp", sl_dp_plan},     {"machine", sl_doctor_machine}, {"peers", sl_doctor_others}};
 
 /* Arguments: the command that asks, the part, what it is about, and the request. */
 int sl_cmd_part(int argc, char **argv)

@@ -1,24 +1,36 @@
 """`starling doctor`: what it says of this machine and of the peers of its learner.
 
-    the program: configuration, roster, key (--part=machine) --> learner, address, disk, limits: here --> peers (--part=peers) --> clocks: here
+    the program: configuration, roster, key ("machine") --> learner, address, disk, limits: here --> peers ("peers") --> clocks: here
 """
 from __future__ import annotations
 
+import argparse
 import errno
 import json
 import os
 import resource
 import socket
-import subprocess
 import sys
 import tempfile
 import time
-from typing import Any, Optional
+from typing import Optional
 
 from starling_control.learners import at_socket, ask, clean, number
+from starling_timeline import command
+from starling_timeline.command import Parser
 from starling_timeline.values import items, real, text, whole
 from starling_timeline.words import plural
 
+DESCRIPTION = """Look for what keeps the learner of this machine from taking part: first here, then at each peer of its roster.
+One line each, with the remedy. Run it as the user of the learner.
+
+FOLDER is that of the group, as with --folder, or of a learner in a run folder."""
+EPILOG = """Examples:
+  starling doctor
+  starling doctor RUNFOLDER/learner-01
+  starling doctor --config /etc/starling/starlingd.yaml
+
+Exit status: 0 all is well, 1 something fails, 2 wrong usage, or this machine has no learner."""
 OK, WARN, FAIL = "ok", "warn", "FAIL"
 ANSWER_S = 2
 PEERS_S = 8  # in which the program asks all peers
@@ -96,19 +108,12 @@ PEERS = {
 }
 
 
-def part(name: str, arguments: list[str]) -> Any:
-    """Return what the program finds; without a learner, it has said so, and ends this one."""
-    done = subprocess.run([os.environ["STARLING_PROGRAM"], "doctor", f"--part={name}", *arguments], stdout=subprocess.PIPE, check=False)
-    if done.returncode != 0:
-        sys.exit(done.returncode)
-    return json.loads(done.stdout)
-
-
 class Doctor:
     """The findings. `facts`: of the configuration, if that can be read; `status`: of the running learner, if it answers."""
 
-    def __init__(self, arguments: list[str], as_json: bool) -> None:
-        machine = part("machine", arguments)
+    def __init__(self, folder: Optional[str], config: Optional[str], as_json: bool) -> None:
+        asked = {"subject": config or folder or "", "config": config is not None}
+        machine = json.loads(command.ask("machine", **asked))
         self.findings: list[dict] = []
         self.facts, self.json, self.shown = machine["facts"], as_json, 0
         self.status: Optional[dict] = None
@@ -122,7 +127,7 @@ class Doctor:
             self.machine()
         self.show()
         if machine["good"]:
-            self.peers(part("peers", arguments))
+            self.peers(json.loads(command.ask("peers", **asked)))
 
     def add(self, result: str, about: str, said: str, remedy: str = "") -> None:
         self.findings.append({"result": result, "about": about, "text": clean(said), "remedy": remedy})
@@ -365,8 +370,19 @@ def _ahead(ahead_s: int) -> str:
 
 
 def doctor(arguments: list[str]) -> int:
-    """The first argument is 1 for --json, and 0."""
-    found = Doctor(arguments[1:], arguments[0] == "1")
+    p = Parser(sys.argv[0], "[FOLDER]", DESCRIPTION, EPILOG)
+    p.add_argument("of", metavar="FOLDER", nargs="?", help=argparse.SUPPRESS)
+    p.add_argument("--folder", metavar="DIR", help="folder of the group, if this machine has several")
+    p.add_argument("-c", "--config", metavar="FILE", help="configuration of a learner that is set up by hand")
+    p.add_argument("--control", help=argparse.SUPPRESS)
+    p.add_argument("--json", action="store_true", help="print the result as JSON")
+    o = p.parse_intermixed_args(arguments)
+    folder = o.folder if o.of is None else o.of
+    if o.control is not None:  # a learner that does not run has no such socket
+        p.error(f"doctor looks at one learner by its folder: starling doctor FOLDER, not --control {o.control}")
+    if folder is not None and o.config is not None:
+        p.error("--folder and --config exclude each other")
+    found = Doctor(folder, o.config, o.json)
     found.show()
     if found.json:
         print(json.dumps(found.findings, ensure_ascii=False))
