@@ -296,6 +296,9 @@ class OneRound(Case):
 		self.assertEqual(len(later['later']), 2)
 		for changed in ([later['later'][1]], later['later'][::-1], [*later['later'], hashed('more')]):
 			self.expect('\n'.join([*lines[:2], records.dumps({**later, 'later': changed})]) + '\n', 'has not signed that these records follow round 1')
+		last = self.export('--round', 3).splitlines(keepends=True)
+		self.assertEqual(self.verify(''.join([*last, last[-1]])), ['line 4: it follows the line that ends the proof'])
+		self.assertEqual(len(self.verify(''.join(last).replace('"later":[]', '"later":{}'))), 1)
 		stranger = KEYS[9]
 		signed = {**later, 'key': stranger.key.hex(), 'signature': stranger.sign(link_of(RECORDS[2])).hex()}
 		self.expect('\n'.join([*lines[:2], records.dumps(signed)]) + '\n', 'has not signed that these records follow')

@@ -322,7 +322,7 @@ def read_line(line: str) -> dict:
     if type(value) is dict and "later" in value:
         hashes = [*value["later"], value["key"], value["signature"][:64], value["signature"][64:]]
         again = {"later": value["later"], "key": value["key"], "signature": value["signature"]}
-        if not all(type(one) is str and re.fullmatch("[0-9a-f]{64}", one) for one in hashes):
+        if type(value["later"]) is not list or not all(type(one) is str and re.fullmatch("[0-9a-f]{64}", one) for one in hashes):
             raise Malformed("not hashes")
     else:
         again = records.unpack(records.pack(value))
@@ -343,7 +343,7 @@ def check_head(line: str) -> dict:
 
 def check_file(file: TextIO, check: Check) -> dict:
     """Check all lines; return the first one."""
-    head, number, complete = check_head(file.readline().rstrip("\n")), 1, True
+    head, number, complete, ended = check_head(file.readline().rstrip("\n")), 1, True, False
     for number, line in enumerate(file, 2):
         complete = line.endswith("\n")
         try:
@@ -352,7 +352,10 @@ def check_file(file: TextIO, check: Check) -> dict:
             if complete:
                 check.take_broken(line, number)
             continue
-        if "later" in value:
+        if ended:
+            check.findings.append(f"line {number}: it follows the line that ends the proof")
+        ended = "later" in value
+        if ended:
             check.take_later(value)
         else:
             check.take(value, f"round {value['round']} (record {value['number']}, line {number})")
