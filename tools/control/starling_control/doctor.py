@@ -15,10 +15,10 @@ import tempfile
 import time
 from typing import Optional
 
-from starling_control.learners import at_socket, ask, clean, number
+from starling_control.learners import at_socket, ask, clean, number, records
 from starling_timeline import command
 from starling_timeline.command import Parser
-from starling_timeline.values import items, real, text, whole
+from starling_timeline.values import real, text, whole
 from starling_timeline.words import plural
 
 DESCRIPTION = """Look for what keeps the learner of this machine from taking part: first here, then at each peer of its roster.
@@ -274,7 +274,7 @@ class Doctor:
         pid = whole(self.status or {}, "pid")
         try:
             return (resource.prlimit(pid, which), "of the learner") if pid else (resource.getrlimit(which), "of this shell")
-        except OSError:
+        except (OSError, OverflowError):  # a number that no process has
             return resource.getrlimit(which), "of this shell"
 
     def files(self) -> None:
@@ -309,7 +309,7 @@ class Doctor:
         """What the system does for a connection, and whether that is too little for the long links that the learner has measured."""
         control, receive, send = (_sysctl(name) for name in ("tcp_congestion_control", "tcp_rmem", "tcp_wmem"))
         if control and receive and send:
-            self.add(*long_links(items(self.status or {}, "peers"), control, int(receive), int(send)))
+            self.add(*long_links(records(self.status, "peers"), control, int(receive), int(send)))
 
     # ---- peers ----
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 import gzip
 import os
 import re
+import zlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -38,7 +39,7 @@ def _decode(data: bytes, encoding: str | None, name: str) -> tuple[str, str]:
     if data[:2] == b"\x1f\x8b":
         try:
             data = gzip.decompress(data)
-        except (OSError, EOFError) as flaw:
+        except (OSError, EOFError, zlib.error) as flaw:
             raise InputError(f"{name} cannot be unpacked: {flaw}") from None
     if encoding is None:
         if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
