@@ -22,7 +22,7 @@
 #define TURNS_MOST 100000u
 
 static uv_loop_t loop;
-static struct sl_links_timing timing = {.tick = 5,
+static struct sl_links_timing timing = {.tick = 1,
 					.ping = 600000,
 					.silence = 600000,
 					.handshake = 60000,
