@@ -68,10 +68,9 @@ static int connect_to(struct sl_join_client *client, const struct addrinfo *to, 
 
 static int connect_any(struct sl_join_client *client, const char *address, struct sl_error *error)
 {
-	char host[SL_ADDRESS_BYTES], port[SL_ADDRESS_PORT_BYTES];
-	struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found = NULL;
-	sl_address_split(address, host, port);
-	int rc = getaddrinfo(host, port, &hints, &found), why = 0;
+	struct addrinfo *found = NULL;
+	uint64_t now = now_ms(), left_ms = client->deadline_ms > now ? client->deadline_ms - now : 0;
+	int rc = sl_address_look_up(address, left_ms, &found), why = 0;
 	uint32_t left = 0;
 	client->failure = rc != 0 ? SL_JOIN_FAILURE_RESOLVE : SL_JOIN_FAILURE_CONNECT;
 	if (rc != 0)

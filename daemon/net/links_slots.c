@@ -75,19 +75,42 @@ static void connect_one(struct sl_link *link, const struct addrinfo *found)
 	sl_link_connect(link, one->ai_addr);
 }
 
+/* Return true if the link waits for the addresses of a name. */
+static bool looks_up(const struct sl_link *link)
+{
+	return link->resolving && link->state == SL_LINK_CONNECT && link->family == 0;
+}
+
+/* Return the slot whose last address stands in for the name that is looked up; NULL: none does. */
+static struct sl_slot *stand_in(const struct sl_link *link)
+{
+	struct sl_slot *slot = &link->links->slots[link->via];
+	return slot->last.ss_family != 0 && slot->last_proxied == (link->talk != NULL) ? slot : NULL;
+}
+
+/* The name of a link does not resolve, or not yet: connect to the address at which the learner was last. */
+static void do_without(struct sl_link *link, const char *why)
+{
+	const struct sl_slot *slot = stand_in(link);
+	if (slot == NULL) {
+		sl_link_close(link, sl_link_proxy_fault(link, why));
+		return;
+	}
+	link->since = uv_now(link->links->config.loop);
+	sl_link_connect(link, (const struct sockaddr *)&slot->last);
+}
+
 static void on_resolved(uv_getaddrinfo_t *request, int status, struct addrinfo *found)
 {
 	struct sl_link *link = request->data;
+	bool awaited = link->links != NULL && looks_up(link);
 	link->resolving = false;
-	if (link->links == NULL) { /* closed in the meantime; only this callback was pending */
-		uv_freeaddrinfo(found);
-		free(link);
-		return;
-	}
-	if (status < 0)
-		sl_link_close(link, sl_link_proxy_fault(link, uv_strerror(status)));
-	else if (link->state == SL_LINK_CONNECT)
+	if (awaited && status < 0)
+		do_without(link, uv_strerror(status));
+	else if (awaited)
 		connect_one(link, found);
+	if (link->links == NULL) /* closed in the meantime; only this callback was pending */
+		free(link);
 	uv_freeaddrinfo(found);
 }
 
@@ -97,7 +120,11 @@ static void go(struct sl_link *link)
 	char one[SL_ADDRESS_BYTES], host[SL_ADDRESS_BYTES], port[SL_ADDRESS_PORT_BYTES];
 	struct sl_links *links = link->links;
 	struct sl_slot *slot = &links->slots[link->via];
-	struct sockaddr_in v4;
+	union {
+		struct sockaddr any;
+		struct sockaddr_in v4;
+		struct sockaddr_in6 v6;
+	} at;
 	struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
 	link->ways = take_turn(links, link->via, one);
 	if (link->via == link->peer)
@@ -109,8 +136,8 @@ static void go(struct sl_link *link)
 		return;
 	}
 	sl_address_split(one, host, port);
-	if (uv_ip4_addr(host, atoi(port), &v4) == 0) {
-		sl_link_connect(link, (const struct sockaddr *)&v4);
+	if (uv_ip4_addr(host, atoi(port), &at.v4) == 0 || uv_ip6_addr(host, atoi(port), &at.v6) == 0) {
+		sl_link_connect(link, &at.any);
 		return;
 	}
 	link->resolve.data = link;
@@ -265,14 +292,28 @@ static void reject_link(struct sl_link *link, struct sl_slot *slot)
 		sl_link_ping(slot->up); /* the peer has lost its end */
 }
 
+/* Keep the address at which the peer, or its proxy, was dialled. */
+static void note_address(const struct sl_link *link)
+{
+	struct sl_slot *slot = &link->links->slots[link->peer];
+	int size = sizeof slot->last;
+	if (link->way == SL_LINK_RELAY)
+		return;
+	slot->last_proxied = link->way == SL_LINK_PROXY;
+	if (uv_tcp_getpeername(&link->tcp, (struct sockaddr *)&slot->last, &size) != 0)
+		slot->last.ss_family = 0;
+}
+
 static bool established(struct sl_link *link)
 {
 	struct sl_links *links = link->links;
 	struct sl_slot *slot = &links->slots[link->peer];
 	if (slot->up != NULL)
 		sl_link_close(slot->up, "replaced by a newer link");
-	if (link->dialled)
+	if (link->dialled) {
 		end_dial(links, slot);
+		note_address(link);
+	}
 	assert(slot->up == NULL && slot->dialling == NULL);
 	slot->up = link;
 	link->state = SL_LINK_UP;
@@ -487,16 +528,19 @@ static void look(struct sl_link *link)
 }
 
 /* Return the time that a link may take to come up. A connect that gets no answer ends early if another
- * address of the peer, or another peer, waits for its turn. */
+ * address of the peer, or another peer, waits for its turn. Names that hang are looked up in the order of the
+ * loop's queue: a dial with nothing else to try keeps its place there. */
 static uint64_t patience(const struct sl_link *link)
 {
-	uint32_t handshake = link->links->config.timing->handshake;
-	bool connects = link->dialled && link->state <= SL_LINK_TUNNEL && !link->resolving;
 	const struct sl_links *links = link->links;
+	uint32_t handshake = links->config.timing->handshake;
+	bool connects = link->dialled && link->state <= SL_LINK_TUNNEL;
 	const struct sl_slot *slot = connects ? &links->slots[link->peer] : NULL;
-	bool relay = connects && links->relays > 0 && slot->tries % 2 == 0; /* no relay cuts every try */
-	bool others = connects && (links->crowded || relay || slot->ways > 1);
-	return others ? handshake / 4 : handshake;
+	bool relay = connects && links->relays > 0, others = connects && (links->crowded || slot->ways > 1);
+	if (looks_up(link) && stand_in(link) == NULL)
+		return connects && !relay && !others ? UINT64_MAX / 2 : handshake;
+	relay = relay && slot->tries % 2 == 0; /* no relay cuts every try */
+	return looks_up(link) || relay || others ? handshake / 4 : handshake;
 }
 
 static void tend(struct sl_link *link, uint64_t now)
@@ -505,7 +549,11 @@ static void tend(struct sl_link *link, uint64_t now)
 	if (link->state == SL_LINK_SPLICED)
 		return; /* sl_relay_look */
 	if (link->state != SL_LINK_UP) {
-		if (now > link->since + patience(link))
+		if (now <= link->since + patience(link))
+			return;
+		if (looks_up(link))
+			do_without(link, "its name does not resolve in time");
+		else
 			sl_link_close(link, sl_link_proxy_fault(link, link->way == SL_LINK_RELAY
 									      ? "no answer through the relay"
 									      : "no answer"));

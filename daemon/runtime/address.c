@@ -1,8 +1,11 @@
 #include "daemon/runtime/address.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 void sl_address_split(const char *address, char host[static SL_ADDRESS_BYTES],
 		      char port[static SL_ADDRESS_PORT_BYTES])
@@ -22,6 +25,71 @@ bool sl_address_is_loopback(const char *address)
 {
 	return strncmp(address, "127.", 4) == 0 || strncmp(address, "localhost:", 10) == 0 ||
 	       strncmp(address, "[::1]", 5) == 0 || strcmp(address, "::1") == 0;
+}
+
+/* ---- names ---- */
+
+/* One look-up, of which its thread and its caller each have a share; the last one frees it. */
+struct look_up {
+	pthread_mutex_t lock;
+	pthread_cond_t change;
+	int shares, rc;
+	struct addrinfo *found; /* owned */
+	char host[SL_ADDRESS_BYTES], port[SL_ADDRESS_PORT_BYTES];
+};
+
+static void give_up_share(struct look_up *l)
+{
+	bool last = --l->shares == 0;
+	pthread_cond_signal(&l->change);
+	pthread_mutex_unlock(&l->lock);
+	if (!last)
+		return;
+	if (l->found != NULL)
+		freeaddrinfo(l->found);
+	pthread_mutex_destroy(&l->lock);
+	pthread_cond_destroy(&l->change);
+	free(l);
+}
+
+static void *look_up(void *argument)
+{
+	struct look_up *l = argument;
+	struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found = NULL;
+	int rc = getaddrinfo(l->host, l->port, &hints, &found);
+	pthread_mutex_lock(&l->lock);
+	l->rc = rc;
+	l->found = rc == 0 ? found : NULL;
+	give_up_share(l);
+	return NULL;
+}
+
+int sl_address_look_up(const char *address, uint64_t ms, struct addrinfo **found)
+{
+	struct look_up *l = calloc(1, sizeof *l);
+	struct timespec end;
+	pthread_t thread;
+	if (l == NULL)
+		return EAI_MEMORY;
+	*l = (struct look_up){.lock = PTHREAD_MUTEX_INITIALIZER,
+			      .change = PTHREAD_COND_INITIALIZER,
+			      .shares = 2,
+			      .rc = EAI_AGAIN};
+	sl_address_split(address, l->host, l->port);
+	clock_gettime(CLOCK_REALTIME, &end);
+	end.tv_sec += (time_t)(ms / 1000 + 1);
+	pthread_mutex_lock(&l->lock);
+	if (pthread_create(&thread, NULL, look_up, l) == 0)
+		pthread_detach(thread);
+	else
+		l->shares--;
+	while (l->shares > 1 && pthread_cond_timedwait(&l->change, &l->lock, &end) == 0)
+		;
+	int rc = l->rc;
+	*found = l->found;
+	l->found = NULL;
+	give_up_share(l);
+	return rc;
 }
 
 const struct addrinfo *sl_address_pick(const struct addrinfo *found, uint32_t turn, uint32_t *count)
@@ -69,7 +137,7 @@ const char *sl_address_flaw(const char *address, bool resolve)
 		flaw = flaw_of(&((const struct sockaddr_in6 *)found->ai_addr)->sin6_addr);
 	else if (!resolve)
 		return NULL;
-	else if (getaddrinfo(host, NULL, NULL, &found) != 0)
+	else if (sl_address_look_up(address, SL_ADDRESS_LOOK_UP_MS, &found) != 0)
 		return "has a name that does not resolve on this machine";
 	freeaddrinfo(found);
 	return flaw;

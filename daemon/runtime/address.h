@@ -15,6 +15,10 @@ void sl_address_split(const char *address, char host[static SL_ADDRESS_BYTES],
 /* Return true if `address`, with or without a port, leads each machine to itself. */
 bool sl_address_is_loopback(const char *address);
 
+/* Find the addresses of "host:port", as getaddrinfo does; EAI_AGAIN: not within `ms` and a second. The caller
+ * frees them. */
+int sl_address_look_up(const char *address, uint64_t ms, struct addrinfo **found);
+
 /* Return number `turn`, modulo their count, of the addresses that a name has; `count`: how many it has. */
 const struct addrinfo *sl_address_pick(const struct addrinfo *found, uint32_t turn, uint32_t *count);
 
@@ -23,7 +27,9 @@ const struct addrinfo *sl_address_pick(const struct addrinfo *found, uint32_t tu
 const char *sl_address_family_fault(int family, int why);
 
 /* Return why other machines can hardly dial "host:port", as the end of a sentence; NULL: they may. A name is
- * looked up only with `resolve`: that may take as long as the resolver waits. */
+ * looked up only with `resolve`, for SL_ADDRESS_LOOK_UP_MS at most: a second name server may answer by then.
+ */
+#define SL_ADDRESS_LOOK_UP_MS 6000u
 const char *sl_address_flaw(const char *address, bool resolve);
 /* Return true if the address leads each machine to itself. */
 bool sl_address_is_here(const char *address);

@@ -1,0 +1,237 @@
+/* Names while a name server is silent: a look-up takes until the test lets it end, and links do not wait for
+ * it. */
+#include <dlfcn.h>
+#include <netdb.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "daemon/membership/join_client.h"
+#include "daemon/runtime/address.h"
+#include "test/lib/test.h"
+#include "test/net/pair.h"
+
+#pragma GCC diagnostic ignored "-Wmissing-prototypes" /* functions of the C library */
+
+#define DEAD 20u
+#define FIRST_DEAD 2u /* after the two of a pair */
+#define LEARNERS (FIRST_DEAD + DEAD)
+#define WAIT_MS 15000
+#define HANG_MS 300
+
+static atomic_uint asked[LEARNERS]; /* look-ups of the name of a learner that have begun */
+static atomic_bool silent;	    /* the name server: also for the peer's name */
+static atomic_uint hang_ms;
+static unsigned most; /* look-ups of a dead name before the first of the peer's */
+
+/* Called from the threads of the loop. "learner-N" is a name; only that of the peer, 1, leads to a machine.
+ */
+int getaddrinfo(const char *node, const char *service, const struct addrinfo *hints, struct addrinfo **found)
+{
+	int (*real)(const char *, const char *, const struct addrinfo *, struct addrinfo **) =
+		(int (*)(const char *, const char *, const struct addrinfo *, struct addrinfo **))dlsym(
+			RTLD_NEXT, "getaddrinfo");
+	unsigned i = 0;
+	if (sscanf(node, "learner-%u", &i) != 1)
+		return real(node, service, hints, found);
+	if (i == 1 && atomic_fetch_add(&asked[1], 1) == 0)
+		for (unsigned k = FIRST_DEAD; k < LEARNERS; k++)
+			most = asked[k] > most ? asked[k] : most;
+	if (i == 1 && !silent)
+		return real("127.0.0.1", service, hints, found);
+	if (i != 1)
+		atomic_fetch_add(&asked[i], 1);
+	for (unsigned ms = 0; ms < hang_ms; ms++)
+		usleep(1000);
+	return EAI_AGAIN;
+}
+
+static void begin(unsigned ms)
+{
+	for (unsigned i = 0; i < LEARNERS; i++)
+		asked[i] = 0;
+	silent = false;
+	hang_ms = ms;
+	most = 0;
+}
+
+/* Give the peer a name. */
+static void name_peer(struct pair *pair)
+{
+	char address[SL_ADDRESS_BYTES];
+	snprintf(address, sizeof address, "learner-1%.64s", strrchr(pair->members[1].address, ':'));
+	memcpy(pair->members[1].address, address, sizeof address);
+}
+
+static bool peer_is_up;
+
+static void on_up(void *context, uint32_t peer)
+{
+	(void)context;
+	assert_int_equal(peer, 1);
+	peer_is_up = true;
+}
+
+static void on_down(void *context, uint32_t peer, bool dialled, const char *why)
+{
+	(void)context;
+	(void)peer;
+	(void)dialled;
+	(void)why;
+}
+
+static void on_frame(void *context, uint32_t peer, uint32_t kind, uint8_t *payload, size_t size)
+{
+	(void)context;
+	(void)peer;
+	(void)kind;
+	(void)size;
+	free(payload);
+}
+
+static void on_refused(void *context, const char *address, int expected, const uint8_t *pin)
+{
+	(void)context;
+	(void)address;
+	(void)expected;
+	(void)pin;
+}
+
+static bool is_up(void *argument)
+{
+	(void)argument;
+	return peer_is_up;
+}
+
+static bool is_freed(void *argument)
+{
+	return ((const struct sl_links *)argument)->open == 0;
+}
+
+/* Twenty names hang, each as long as a dial may take. That of the peer has its turn before one of them has
+ * its second. */
+TEST(names_are_looked_up_in_turn)
+{
+	struct pair *pair = pair_alone();
+	static struct sl_member members[LEARNERS];
+	struct sl_roster roster = {.members = members, .size = LEARNERS};
+	struct sl_error error;
+	struct sl_links *links;
+	uint64_t dead = (UINT64_C(1) << LEARNERS) - 1 - 3, all = dead | 2;
+	begin(HANG_MS);
+	name_peer(pair);
+	memcpy(members, pair->members, sizeof pair->members);
+	for (uint32_t i = FIRST_DEAD; i < LEARNERS; i++)
+		snprintf(members[i].address, sizeof members[i].address, "learner-%u:7400", i);
+	pair->net->timing.handshake = HANG_MS;
+	struct sl_links_config config = {.loop = &pair->net->loop,
+					 .timing = &pair->net->timing,
+					 .roster = &roster,
+					 .tls = &pair->net->tls[0],
+					 .listen = "127.0.0.1:0",
+					 .handler = {NULL, on_up, on_down, on_frame, on_refused, NULL}};
+	assert_int_equal(sl_links_open(&links, &config, &error), SL_OK);
+	sl_links_want(links, &dead);
+	net_turn(pair->net);
+	sl_links_want(links, &all);
+	pair_await(pair, WAIT_MS, is_up);
+	assert_in_range(most, 1, 1);
+	hang_ms = 0;
+	sl_links_close(links);
+	assert_true(net_until(pair->net, WAIT_MS, is_freed, links));
+	net_elapse(pair->net, 5);
+	sl_links_free(links);
+	pair_end(pair);
+}
+
+static bool is_lost(void *argument)
+{
+	return ((const struct pair *)argument)->ends[0].downs > 0;
+}
+
+/* A link is lost while the name server is silent, or has failed. */
+static void lose_link(unsigned ms)
+{
+	struct pair *pair = pair_alone();
+	begin(ms);
+	name_peer(pair);
+	pair->net->timing.handshake = 2000;
+	pair_want(pair, 0, true);
+	pair_await(pair, WAIT_MS, pair_settled);
+	silent = true;
+	emulator_lose(&pair->emulators[1], true);
+	pair_say(pair);
+	emulator_let_pass(&pair->emulators[1]);
+	pair_await(pair, WAIT_MS, is_lost);
+	pair_await(pair, WAIT_MS, pair_settled);
+	assert_true(asked[1] > 1);
+	hang_ms = 0;
+	pair_end(pair);
+}
+
+TEST(the_last_address_stands_in_for_a_name_that_hangs)
+{
+	lose_link(UINT32_MAX);
+}
+
+TEST(the_last_address_stands_in_for_a_name_that_fails)
+{
+	lose_link(0);
+}
+
+static void on_answer(uv_getaddrinfo_t *request, int status, struct addrinfo *found)
+{
+	(void)request;
+	(void)status;
+	uv_freeaddrinfo(found);
+}
+
+/* No thread of the loop is free for it. */
+TEST(an_address_is_not_looked_up)
+{
+	struct pair *pair = pair_alone();
+	char address[SL_ADDRESS_BYTES];
+	int probe = socket(AF_INET6, SOCK_STREAM, 0);
+	if (probe < 0) {
+		pair_end(pair);
+		skip();
+	}
+	close(probe);
+	begin(UINT32_MAX);
+	snprintf(address, sizeof address, "[::ffff:127.0.0.1]%.64s", strrchr(pair->members[1].address, ':'));
+	memcpy(pair->members[1].address, address, sizeof address);
+	uv_getaddrinfo_t hung[8];
+	for (int i = 0; i < 8; i++)
+		assert_int_equal(
+			uv_getaddrinfo(&pair->net->loop, &hung[i], on_answer, "learner-2", NULL, NULL), 0);
+	pair_want(pair, 0, true);
+	pair_await(pair, WAIT_MS, pair_settled);
+	hang_ms = 0;
+	for (int i = 0; i < 8; i++)
+		uv_cancel((uv_req_t *)&hung[i]);
+	pair_end(pair);
+}
+
+TEST(a_command_looks_up_for_so_long)
+{
+	struct addrinfo *found;
+	struct sl_error error;
+	struct sl_join_client client;
+	struct net net;
+	begin(UINT32_MAX);
+	assert_int_equal(sl_address_look_up("learner-1:7400", 0, &found), 0);
+	assert_int_equal(((struct sockaddr_in *)found->ai_addr)->sin_port, htons(7400));
+	freeaddrinfo(found);
+	assert_int_equal(sl_address_look_up("learner-2:7400", 0, &found), EAI_AGAIN);
+	net_open(&net);
+	assert_int_equal(sl_join_client_open(&client, &net.identities[0], NULL, "learner-2:7400", 10, &error),
+			 SL_ERR_IO);
+	assert_int_equal(client.failure, SL_JOIN_FAILURE_RESOLVE);
+	sl_join_client_close(&client);
+	hang_ms = 0;
+	assert_int_equal(sl_address_look_up("learner-3:7400", 1000, &found), EAI_AGAIN);
+	net_close(&net);
+}
