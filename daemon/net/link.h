@@ -188,7 +188,7 @@ struct sl_slot {
 	uint64_t hinted_at;	     /* when a new one ended the back-off; 0: never */
 	uint64_t suspect_until;	     /* while which others are told where it is; 0: never */
 	struct sl_place places[2];
-	struct sockaddr_storage last; /* address of the last link that was dialled; family 0: none */
+	struct sockaddr_storage last; /* address of the last link; family 0: none */
 	bool last_proxied;	      /* .. is the proxy's */
 };
 

@@ -292,16 +292,22 @@ static void reject_link(struct sl_link *link, struct sl_slot *slot)
 		sl_link_ping(slot->up); /* the peer has lost its end */
 }
 
-/* Keep the address at which the peer, or its proxy, was dialled. */
+/* Keep the address at which the peer, or its proxy, was dialled; of one that has dialled, with its usual
+ * port. */
 static void note_address(const struct sl_link *link)
 {
 	struct sl_slot *slot = &link->links->slots[link->peer];
+	char one[SL_ADDRESS_BYTES], host[SL_ADDRESS_BYTES], port[SL_ADDRESS_PORT_BYTES];
 	int size = sizeof slot->last;
-	if (link->way == SL_LINK_RELAY)
+	if (link->way == SL_LINK_RELAY || (!link->dialled && slot->last_proxied))
 		return;
 	slot->last_proxied = link->way == SL_LINK_PROXY;
 	if (uv_tcp_getpeername(&link->tcp, (struct sockaddr *)&slot->last, &size) != 0)
 		slot->last.ss_family = 0;
+	sl_roster_address_at(link->links->config.roster->members[link->peer].address, 0, one);
+	sl_address_split(one, host, port);
+	if (!link->dialled) /* the port has the same place with IPv6 */
+		((struct sockaddr_in *)&slot->last)->sin_port = htons((uint16_t)atoi(port));
 }
 
 static bool established(struct sl_link *link)
@@ -310,10 +316,9 @@ static bool established(struct sl_link *link)
 	struct sl_slot *slot = &links->slots[link->peer];
 	if (slot->up != NULL)
 		sl_link_close(slot->up, "replaced by a newer link");
-	if (link->dialled) {
+	if (link->dialled)
 		end_dial(links, slot);
-		note_address(link);
-	}
+	note_address(link);
 	assert(slot->up == NULL && slot->dialling == NULL);
 	slot->up = link;
 	link->state = SL_LINK_UP;

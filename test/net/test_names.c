@@ -189,6 +189,24 @@ static void on_answer(uv_getaddrinfo_t *request, int status, struct addrinfo *fo
 	uv_freeaddrinfo(found);
 }
 
+/* The peer had dialled, and cannot any more. */
+TEST(the_address_of_one_that_dialled_stands_in_with_its_port)
+{
+	struct pair *pair = pair_alone();
+	begin(0);
+	silent = true;
+	name_peer(pair);
+	pair_want(pair, 1, true);
+	pair_await(pair, WAIT_MS, pair_settled);
+	pair->emulators[0].closed = true;
+	emulator_lose(&pair->emulators[0], true);
+	pair_say(pair);
+	pair_await(pair, WAIT_MS, is_lost);
+	pair_want(pair, 0, true);
+	pair_await(pair, WAIT_MS, pair_settled);
+	pair_end(pair);
+}
+
 /* No thread of the loop is free for it. */
 TEST(an_address_is_not_looked_up)
 {
