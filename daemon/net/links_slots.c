@@ -592,10 +592,28 @@ static void dial_due(struct sl_links *links, uint64_t now)
 	}
 }
 
+/* Close all links if the machine has slept since the last time: the clock of the loop has stood still, and
+ * the peers have closed their ends. */
+static void look_at_sleep(struct sl_links *links)
+{
+	struct timespec all, awake;
+	clock_gettime(CLOCK_BOOTTIME, &all);
+	clock_gettime(CLOCK_MONOTONIC, &awake);
+	uint64_t slept = (uint64_t)(all.tv_sec - awake.tv_sec), before = links->slept_s;
+	links->slept_s = slept;
+	if (slept < before + links->config.timing->silence / 1000)
+		return;
+	for (struct sl_link *link = links->all, *next; link != NULL; link = next) {
+		next = link->next;
+		sl_link_close(link, "this machine has slept");
+	}
+}
+
 static void on_tick(uv_timer_t *timer)
 {
 	struct sl_links *links = timer->data;
 	uint64_t now = uv_now(links->config.loop);
+	look_at_sleep(links);
 	for (struct sl_link *link = links->all, *next; link != NULL; link = next) {
 		next = link->next;
 		tend(link, now);
@@ -645,6 +663,7 @@ int sl_links_open(struct sl_links **out, const struct sl_links_config *config, s
 	uv_tcp_init(config->loop, &links->listener);
 	uv_timer_init(config->loop, &links->tick);
 	links->listener.data = links->tick.data = links;
+	look_at_sleep(links);
 	if (config->relays)
 		links->relay = sl_relay_open();
 	if (links->slots == NULL || (config->relays && links->relay == NULL))
