@@ -47,6 +47,7 @@
 	X(memory_bytes, "resident memory of the process")                                                    \
 	X(peak_bytes, "its largest resident memory")                                                         \
 	X(last_problem, "object: the last warning or error that is not over")                                \
+	X(two_places, "addresses of two processes that have its key, one of them here; null: one")           \
 	X(peers, "array of objects: what it knows of the others")
 
 /* Of last_commit. */
@@ -90,8 +91,7 @@
 	X(rate, "bytes per second that the link carried while it was busy; null: unknown")                   \
 	X(unsent, "bytes for it that wait for the network")                                                  \
 	X(left_out_until, "last round from which it is left out because it held up attempts")                \
-	X(two_places,                                                                                        \
-	  "addresses of two processes that have its key, of which the first is linked; null: one")           \
+	X(two_places, "addresses of two processes that have its key; null: one")                             \
 	X(other_run, "true if its last Hello was of another run, and refused")                               \
 	X(round, "second-hand: its round")                                                                   \
 	X(attempt, "second-hand: its attempt")                                                               \

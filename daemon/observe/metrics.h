@@ -122,6 +122,8 @@ enum {
 	X(COUNTER, rejected, NONE, "starling_messages_rejected", "Messages of peers that were rejected.")    \
 	X(COUNTER, equivocations, NONE, "starling_equivocations",                                            \
 	  "Pairs of contradicting records that a peer signed.")                                              \
+	X(GAUGE, two_places, NONE, "starling_two_places",                                                    \
+	  "Learners whose key two processes have, this one included.")                                       \
 	X(GAUGE, disk_write, NONE, "starling_disk_write_pending_seconds",                                    \
 	  "Duration so far of the durable write that is under way; 0: none is.")                             \
 	X(COUNTER, log_records, LEVEL, "starling_log_records",                                               \

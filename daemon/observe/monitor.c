@@ -64,7 +64,7 @@ static void complete_links(struct sl_observe *observe)
 	struct sl_metrics *m = &observe->counters;
 	struct sl_link_figures link;
 	m->queue[0] = m->queue_largest[0] = 0;
-	m->socket_unsent[0] = m->socket_buffers[0] = m->rtt_largest[0] = 0;
+	m->socket_unsent[0] = m->socket_buffers[0] = m->rtt_largest[0] = m->two_places[0] = 0;
 	for (uint32_t i = 0; i < observe->of.roster->size; i++) {
 		sl_links_figures_of(observe->of.links, i, &link);
 		m->queue[0] += (double)link.waiting;
@@ -72,6 +72,7 @@ static void complete_links(struct sl_observe *observe)
 		m->socket_unsent[0] += (double)link.unsent;
 		m->socket_buffers[0] += (double)link.buffers;
 		m->rtt_largest[0] = fmax(m->rtt_largest[0], link.rtt_s);
+		m->two_places[0] += sl_observe_places(&observe->peers[i])[0] != '\0';
 	}
 	sl_metrics_links(m, sl_links_figures(observe->of.links));
 }

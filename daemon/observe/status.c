@@ -365,6 +365,7 @@ json_t *sl_status(struct sl_observe *observe, bool peers)
 		.memory_bytes = whole(sl_process_usage_resident_bytes()),
 		.peak_bytes = whole(sl_process_usage_peak_bytes()),
 		.last_problem = problem_object(observe),
+		.two_places = words(sl_observe_places(&observe->peers[observe->of.core_config->self])),
 		.peers = peers ? peer_array(observe) : json_null(),
 	};
 	json_t *object = json_object();

@@ -98,6 +98,21 @@ static void start_again(struct cluster *c, uint32_t i)
 	cluster_start(c, i, "roster=roster.yaml");
 }
 
+/* Status of each shows it, and doctor. */
+static void expect_shown(struct cluster *c)
+{
+	for (uint32_t i = 1; i <= COPY; i++) {
+		process_run(&c->outcome, c->folder,
+			    (const char *const[]){STARLING_PATH, "status", "--control",
+						  cluster_path(c, i, "control.sock"), NULL});
+		expect_text(c->outcome.out, "learner-01 runs at two places, ");
+		expect_text(c->outcome.out, "its identity was copied; stop one of them");
+	}
+	process_run(&c->outcome, cluster_path(c, 2, ""),
+		    (const char *const[]){STARLING_PATH, "doctor", "--config", "config.yaml", NULL});
+	expect_text(c->outcome.out, "FAIL  learner-01: runs at two places, ");
+}
+
 /* `later`: the copy has been started once more than the learner. */
 static void play_apart(struct cluster *c, bool later)
 {
@@ -122,6 +137,7 @@ static void play_apart(struct cluster *c, bool later)
 		cluster_expect(c, i, "learner-01 (1) runs at two places, ");
 	for (uint32_t i = 2; i <= N; i++)
 		expect_commits(c, i, ROUNDS);
+	expect_shown(c);
 	cluster_signal(c, COPY, SIGKILL);
 	expect_commits(c, 1, ROUNDS); /* left out for some rounds at most, whatever the two signed */
 	for (uint32_t i = 1; i <= N; i++)

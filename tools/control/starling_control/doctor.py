@@ -15,7 +15,7 @@ import tempfile
 import time
 from typing import Optional
 
-from starling_control.learners import at_socket, ask, clean, number, records
+from starling_control.learners import STOP_ONE, at_socket, ask, clean, number, records, two_places
 from starling_timeline import command
 from starling_timeline.command import Parser
 from starling_timeline.values import real, text, whole
@@ -227,6 +227,8 @@ class Doctor:
             self.add(WARN, "learner", f"runs, and waits: {text(one.reply, 'obstacle')}")
         else:
             self.add(OK, "learner", f"runs, with {number(one.reply, 'links')} links")
+        for name, places in two_places([one.reply]).items():
+            self.add(FAIL, name, f"runs at two places, {places}: its identity was copied", STOP_ONE)
 
     def address(self, listen: str) -> None:
         host, _, port = listen.rpartition(":")

@@ -54,6 +54,18 @@ def records(record: Optional[dict], name: str) -> list[dict]:
     return [one for one in items(record or {}, name) if type(one) is dict]
 
 
+STOP_ONE = "stop one of them; another machine needs an identity of its own"
+
+
+def two_places(statuses: list[Optional[dict]]) -> dict[str, str]:
+    """Return the addresses of each learner that runs at two places, by its name: as others see it, else as it knows itself."""
+    found: dict[str, str] = {}
+    for one in [peer for status in statuses for peer in records(status, "peers")] + [status or {} for status in statuses]:
+        if text(one, "two_places"):
+            found.setdefault(text(one, "name"), text(one, "two_places"))
+    return found
+
+
 class Learner:
     """A learner and its last reply. `shown` is for people."""
 

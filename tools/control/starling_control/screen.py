@@ -8,7 +8,7 @@ import textwrap
 import time
 from typing import Optional
 
-from starling_control.learners import GROUPS, inner, number, records
+from starling_control.learners import GROUPS, STOP_ONE, inner, number, records, two_places
 from starling_control.status import STATES, Row, Status
 from starling_timeline.values import items, moment, real, text, whole
 from starling_timeline.words import plural
@@ -64,6 +64,8 @@ class Screen:
         self._tolerance()
         self._spent()
         self._problem()
+        for name, places in two_places([row.status for row in self.status.rows]).items():
+            self._put_wrapped(f"{name} runs at two places, {places}: its identity was copied; {STOP_ONE}")
         self._peers()
 
     def _left(self) -> float:
