@@ -222,7 +222,7 @@ struct sl_links {
 	uint32_t told;	       /* places told in this second */
 	uint64_t told_since;   /* .. which began then */
 	uint32_t next;	       /* peer that is dialled first at the next tick */
-	uint64_t slept;	       /* ms that the machine has slept since it was booted */
+	int64_t slept;	       /* ms that the machine has slept since it was booted */
 	bool crowded;	       /* a dial waits for the end of another */
 	uint32_t open;	       /* links not freed yet */
 	bool closing;

@@ -592,20 +592,20 @@ static void dial_due(struct sl_links *links, uint64_t now)
 	}
 }
 
-static uint64_t clock_ms(clockid_t clock)
+static int64_t clock_ms(clockid_t clock)
 {
 	struct timespec t;
 	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
 /* Close all links if the machine has slept since the last time: the clock of the loop has stood still, and
  * the peers have closed their ends. */
 static void look_at_sleep(struct sl_links *links)
 {
-	uint64_t all = clock_ms(CLOCK_BOOTTIME), slept = all - clock_ms(CLOCK_MONOTONIC),
-		 before = links->slept;
-	if (slept > before) /* it may seem less if this process waits between the two */
+	int64_t all = clock_ms(CLOCK_BOOTTIME), before = links->slept;
+	int64_t slept = all - clock_ms(CLOCK_MONOTONIC); /* less, if this process waits between the two */
+	if (slept > before)
 		links->slept = slept;
 	if (slept < before + links->config.timing->silence)
 		return;
