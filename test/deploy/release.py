@@ -1,4 +1,4 @@
-"""`tools/package all` on two checkouts, in other folders, with another umask, time zone and language: release.py SOURCE
+"""`tools/package all` on two checkouts, in other folders, with another umask, time zone, language and CFLAGS: release.py SOURCE
 
 Both give the same bytes. The image has the layers that it names; its root starts learners as the user of the image, and has no compiler.
 Skipped without root, git, debhelper, mmdebstrap, patchelf or a Debian archive.
@@ -35,7 +35,7 @@ def run(*command, **options):
 def package(source, folder, umask, **more):
 	"""Clone the source to `source`, and return the sums of what tools/package makes of it in `folder`."""
 	run('git', 'clone', '--quiet', '--no-hardlinks', SOURCE, source, umask=umask)
-	variables = {'PATH': os.environ['PATH'], 'HOME': str(source), **more}
+	variables = {'PATH': os.environ['PATH'], 'HOME': str(folder.parent / 'home'), 'CCACHE_DISABLE': '1', **more}
 	run(source / 'tools/package', 'all', folder, env=variables, umask=umask)
 	run('sha256sum', '--check', '--strict', 'SHA256SUMS', cwd=folder)
 	return (folder / 'SHA256SUMS').read_text()
@@ -77,7 +77,7 @@ def main():
 			return 77
 		first = package(folder / 'a', folder / 'first', 0o022, LC_ALL='C.UTF-8')
 		print(first)
-		second = package(folder / 'some where else/b', folder / 'second', 0o077, TZ='Asia/Kathmandu', LC_ALL='C', CFLAGS='')
+		second = package(folder / 'some where else/b', folder / 'second', 0o077, TZ='Asia/Kathmandu', LC_ALL='C', CFLAGS='-O1')
 		assert first == second, f'other bytes:\n{first}{second}'
 		image, = (folder / 'first').glob('*-image-*.tar')
 		check_image(image, folder / 'image')
