@@ -145,6 +145,10 @@ def check_bill(file, tree):
 	known = {row[0]: row[1:3] for row in rows if len(row) == 5}
 	libraries = {path.name for path in (tree / 'lib/starling').glob('*.so*')}
 	assert libraries == {name for name in known if '.so' in name}
+	for name in libraries:
+		for other in re.findall(r'\(NEEDED\).*\[(.*)\]', run('readelf', '--wide', '--dynamic', tree / 'lib/starling' / name)):
+			pair = tuple(f'SPDXRef-{known[file][0]}' for file in (name, other) if file in known)
+			assert len(set(pair)) < 2 or pair in ends, f'the bill does not tell that {name} needs {other}'
 	listed = [[one['name'], one['versionInfo']] for one in bill['packages']]
 	assert all(known[name] in listed for name in libraries), 'a library is not in the bill'
 	assert {name for name, _ in listed} - {known[name][0] for name in libraries} <= {'starling', 'uplot'}

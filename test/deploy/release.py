@@ -32,9 +32,9 @@ def run(*command, **options):
 	return done.stdout
 
 
-def package(source, folder, umask, **more):
-	"""Clone the source to `source`, and return the sums of what tools/package makes of it in `folder`."""
-	run('git', 'clone', '--quiet', '--no-hardlinks', SOURCE, source, umask=umask)
+def package(repository, source, folder, umask, **more):
+	"""Clone the repository to `source`, and return the sums of what tools/package makes of it in `folder`."""
+	run('git', 'clone', '--quiet', '--no-hardlinks', repository, source, umask=umask)
 	variables = {'PATH': os.environ['PATH'], 'HOME': str(folder.parent / 'home'), 'CCACHE_DISABLE': '1', **more}
 	run(source / 'tools/package', 'all', folder, env=variables, umask=umask)
 	run('sha256sum', '--check', '--strict', 'SHA256SUMS', cwd=folder)
@@ -75,9 +75,9 @@ def main():
 		if subprocess.run(['mmdebstrap', '--quiet', '--mode=root', '--variant=extract', 'bookworm', folder / 'archive.tar'], capture_output=True).returncode != 0:
 			print('no Debian archive')
 			return 77
-		first = package(folder / 'a', folder / 'first', 0o022, LC_ALL='C.UTF-8')
+		first = package(SOURCE, folder / 'a', folder / 'first', 0o022, LC_ALL='C.UTF-8')
 		print(first)
-		second = package(folder / 'some where else/b', folder / 'second', 0o077, TZ='Asia/Kathmandu', LC_ALL='C', CFLAGS='-O1')
+		second = package(folder / 'a', folder / 'some where else/b', folder / 'second', 0o077, TZ='Asia/Kathmandu', LC_ALL='C', CFLAGS='-O1')
 		assert first == second, f'other bytes:\n{first}{second}'
 		image, = (folder / 'first').glob('*-image-*.tar')
 		check_image(image, folder / 'image')
