@@ -134,9 +134,7 @@ static void tell_risk(const struct sl_settings *now, const struct sl_settings *n
 		quorum, before);
 }
 
-/* Check the settings of the next roster, and that the learner of this machine has not passed its last round.
- */
-static int check_settings(const struct sl_group_change *change, struct sl_group *next, struct sl_error *error)
+int sl_group_change_check(const struct sl_group_change *change, struct sl_group *next, struct sl_error *error)
 {
 	const struct sl_group_own *own = &change->own;
 	struct sl_settings *s = sl_command_memory(1, sizeof *s);
@@ -172,19 +170,13 @@ static int write_roster(const struct sl_group_own *own, const struct sl_group *g
 	return SL_OK;
 }
 
-static int give(struct sl_group_change *change, struct sl_group *next, struct sl_error *error)
+int sl_group_change_give(struct sl_group_change *change, struct sl_group *next, struct sl_error *error)
 {
 	change->missing = sl_group_missing(&change->now, next);
 	if (change->missing > 0)
 		return sl_proposal_save(change->folder, next, error);
 	int rc = write_roster(&change->own, next, error);
 	return rc == SL_OK ? sl_private_file_remove(change->folder, SL_PROPOSAL_FILE, error) : rc;
-}
-
-int sl_group_change_give(struct sl_group_change *change, struct sl_group *next, struct sl_error *error)
-{
-	int rc = check_settings(change, next, error);
-	return rc == SL_OK ? give(change, next, error) : rc;
 }
 
 int sl_group_change_end(struct sl_group_change *change, struct sl_error *error)
@@ -196,12 +188,12 @@ int sl_group_change_end(struct sl_group_change *change, struct sl_error *error)
 		next->version++;
 		sl_group_sign(next, change->own.admin);
 	}
-	int rc = check_settings(change, next, error);
+	int rc = sl_group_change_check(change, next, error);
 	if (rc == SL_OK && change->waits)
 		rc = sl_group_change_await(change, error);
 	if (rc == SL_OK && is_signed)
 		rc = sl_proposal_merge(change->folder, next, &had, error);
-	return rc == SL_OK ? give(change, next, error) : rc;
+	return rc == SL_OK ? sl_group_change_give(change, next, error) : rc;
 }
 
 void sl_group_change_close(struct sl_group_change *change)

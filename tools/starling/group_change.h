@@ -39,7 +39,11 @@ int sl_group_change_find(const struct sl_group_change *change, const char *name,
  * wrong is said at once, also if the learner of this machine does not run. If enough admins have signed it,
  * write it, and make the running learner of this machine take it; else keep it as a proposal. */
 int sl_group_change_end(struct sl_group_change *change, struct sl_error *error);
-/* Do what sl_group_change_end does after signing, with the roster `next`. */
+/* Check the settings of the roster `next`, and that the learner of this machine has not passed its last
+ * round; say what a larger quorum risks. */
+int sl_group_change_check(const struct sl_group_change *change, struct sl_group *next,
+			  struct sl_error *error);
+/* Do what sl_group_change_end does after that, with the roster `next`. */
 int sl_group_change_give(struct sl_group_change *change, struct sl_group *next, struct sl_error *error);
 void sl_group_change_close(struct sl_group_change *change);
 

@@ -97,6 +97,8 @@ static int sign(const struct sign *s, struct sl_group_change *change, struct sl_
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 	int rc = add_signature(change, proposal, error);
 	if (rc == SL_OK)
+		rc = sl_group_change_check(change, proposal, error); /* before a question, and a wait */
+	if (rc == SL_OK)
 		show(s, proposal, changes);
 	if (rc == SL_OK && !agrees(s))
 		rc = sl_err_set(error, SL_ERR_REFUSED, "nothing is signed%s",
