@@ -100,10 +100,9 @@ static void take_lines(struct client *client)
 	}
 	client->used = (size_t)(end - start);
 	memmove(client->line, start, client->used);
-	if (client->used == sizeof client->line)
-		drop(client); /* no request is that long */
 }
 
+/* Of a line that is too long, there is no room for more: libuv then reports UV_ENOBUFS. */
 static void on_allocate(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer)
 {
 	(void)suggested;

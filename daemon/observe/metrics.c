@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "daemon/runtime/process_usage.h"
 
@@ -137,23 +136,11 @@ static double open_descriptors(void)
 	return count - 1; /* without the one of the folder */
 }
 
-static double resident_bytes(void)
-{
-	unsigned long long pages = 0;
-	FILE *in = fopen("/proc/self/statm", "re");
-	if (in == NULL)
-		return NAN;
-	if (fscanf(in, "%*u %llu", &pages) != 1)
-		pages = 0;
-	fclose(in);
-	return (double)pages * (double)sysconf(_SC_PAGESIZE);
-}
-
 void sl_metrics_process(struct sl_metrics *metrics)
 {
 	struct rlimit limit;
 	metrics->cpu[0] = sl_process_usage_cpu_s();
-	metrics->memory[0] = resident_bytes();
+	metrics->memory[0] = (double)sl_process_usage_resident_bytes();
 	metrics->fds[0] = open_descriptors();
 	metrics->fds_most[0] = getrlimit(RLIMIT_NOFILE, &limit) == 0 ? (double)limit.rlim_cur : NAN;
 }
