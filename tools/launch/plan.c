@@ -275,19 +275,13 @@ static int check_data(struct sl_plan *plan, struct sl_error *error)
 
 static int write_schedule(struct sl_plan *plan, struct sl_error *error)
 {
-	char *bytes = NULL;
-	size_t count = 0;
-	FILE *out = open_memstream(&bytes, &count);
-	if (out == NULL)
-		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
-	fprintf(out, "# %s, seed %llu\n", plan->topology, (unsigned long long)plan->options.seed);
-	int rc = sl_schedule_write(&plan->schedule, out);
-	if (fclose(out) != 0 || rc != SL_OK)
-		rc = sl_err_set(error, SL_ERR_NOMEM, "schedule.txt: out of memory");
-	else
-		rc = sl_run_folder_write(&plan->folder, "schedule.txt", bytes, count, error);
-	free(bytes);
-	return rc;
+	struct sl_run_file file;
+	int rc = sl_run_file_open(&file, &plan->folder, "schedule.txt", error);
+	if (rc != SL_OK)
+		return rc;
+	fprintf(file.out, "# %s, seed %llu\n", plan->topology, (unsigned long long)plan->options.seed);
+	sl_schedule_write(&plan->schedule, file.out);
+	return sl_run_file_close(&file, error);
 }
 
 /* Return p of a round of all learners; 0 if it depends on the models of an application. */

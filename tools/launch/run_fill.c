@@ -11,32 +11,6 @@
 #include "daemon/net/identity.h"
 #include "tools/lib/ports.h"
 
-/* Text in memory. Errors are reported by text_write. */
-struct text {
-	FILE *out;
-	char *bytes;
-	size_t count;
-};
-
-static int text_open(struct text *t)
-{
-	*t = (struct text){0};
-	t->out = open_memstream(&t->bytes, &t->count);
-	return t->out == NULL ? SL_ERR_NOMEM : SL_OK;
-}
-
-/* Write `t` to RUN/file and free it. */
-static int text_write(struct text *t, const struct sl_run_folder *folder, const char *file,
-		      struct sl_error *error)
-{
-	bool bad = ferror(t->out) != 0;
-	bad |= fclose(t->out) != 0;
-	int rc = bad ? sl_err_set(error, SL_ERR_NOMEM, "%s: out of memory", file)
-		     : sl_run_folder_write(folder, file, t->bytes, t->count, error);
-	free(t->bytes);
-	return rc;
-}
-
 /* Write a line "key: value". A value that YAML may read as something else is put in double quotes. */
 static void put_setting(FILE *out, const char *key, size_t key_length, const char *value)
 {
@@ -94,18 +68,19 @@ static int write_config(const struct sl_run_folder *folder, uint32_t index,
 			size_t override_count, struct sl_error *error)
 {
 	char name[SL_NAME_BYTES], file[SL_NAME_BYTES + 16];
-	struct text text;
+	struct sl_run_file out;
 	sl_run_folder_learner_name(folder, index, name);
 	snprintf(file, sizeof file, "%s/config.yaml", name);
-	if (text_open(&text) != SL_OK)
-		return sl_err_set(error, SL_ERR_NOMEM, "%s: out of memory", file);
-	fprintf(text.out, "# %s, written by starling launch\nid: %u\n", name, index + 1);
+	int rc = sl_run_file_open(&out, folder, file, error);
+	if (rc != SL_OK)
+		return rc;
+	fprintf(out.out, "# %s, written by starling launch\nid: %u\n", name, index + 1);
 	fputs("roster: ../roster.yaml\nidentity: identity\nstate: state\ncontrol: control.sock\nlog: "
 	      "log.jsonl\n"
 	      "log_format: json\nneighbours: control\n",
-	      text.out);
-	put_settings(text.out, settings, count, overrides, override_count);
-	return text_write(&text, folder, file, error);
+	      out.out);
+	put_settings(out.out, settings, count, overrides, override_count);
+	return sl_run_file_close(&out, error);
 }
 
 static int make_folder(const struct sl_run_folder *folder, uint32_t index, const char *file, mode_t mode,
@@ -209,23 +184,22 @@ static int set_setting(const struct sl_run_folder *folder, uint32_t index, const
 		       struct sl_error *error)
 {
 	char name[SL_NAME_BYTES], file[SL_NAME_BYTES + 16], *text, *save = NULL;
-	struct text out;
+	struct sl_run_file out;
 	size_t length = strlen(key);
 	sl_run_folder_learner_name(folder, index, name);
 	snprintf(file, sizeof file, "%s/config.yaml", name);
 	text = read_text(folder, file, error);
-	if (text == NULL)
-		return error->code;
-	if (text_open(&out) != SL_OK) {
+	int rc = text != NULL ? sl_run_file_open(&out, folder, file, error) : error->code;
+	if (rc != SL_OK) {
 		free(text);
-		return sl_err_set(error, SL_ERR_NOMEM, "%s: out of memory", file);
+		return rc;
 	}
 	for (char *line = strtok_r(text, "\n", &save); line != NULL; line = strtok_r(NULL, "\n", &save))
 		if (strncmp(line, key, length) != 0 || line[length] != ':')
 			fprintf(out.out, "%s\n", line);
 	put_setting(out.out, key, length, value);
 	free(text);
-	return text_write(&out, folder, file, error);
+	return sl_run_file_close(&out, error);
 }
 
 static int read_roster(const struct sl_run_folder *folder, const char *file, struct sl_group *group,
@@ -321,21 +295,22 @@ static int check_http_ports(const struct sl_run_folder *folder, uint32_t port, s
 static int write_prometheus(const struct sl_run_folder *folder, uint32_t port, const char *token_file,
 			    struct sl_error *error)
 {
-	struct text text;
-	if (text_open(&text) != SL_OK)
-		return sl_err_set(error, SL_ERR_NOMEM, "prometheus.yaml: out of memory");
-	fprintf(text.out,
+	struct sl_run_file out;
+	int rc = sl_run_file_open(&out, folder, "prometheus.yaml", error);
+	if (rc != SL_OK)
+		return rc;
+	fprintf(out.out,
 		"# For: prometheus --config.file=prometheus.yaml --web.listen-address=127.0.0.1:9090\n"
 		"global:\n  scrape_interval: 5s\n  evaluation_interval: 5s\n"
 		"scrape_configs:\n  - job_name: starling\n");
 	if (*token_file != '\0') {
-		fputs("    authorization:\n      ", text.out);
-		put_setting(text.out, "credentials_file", strlen("credentials_file"), token_file);
+		fputs("    authorization:\n      ", out.out);
+		put_setting(out.out, "credentials_file", strlen("credentials_file"), token_file);
 	}
-	fputs("    static_configs:\n      - targets:\n", text.out);
+	fputs("    static_configs:\n      - targets:\n", out.out);
 	for (uint32_t i = 0; i < folder->learners; i++)
-		fprintf(text.out, "          - 127.0.0.1:%u\n", port + i);
-	return text_write(&text, folder, "prometheus.yaml", error);
+		fprintf(out.out, "          - 127.0.0.1:%u\n", port + i);
+	return sl_run_file_close(&out, error);
 }
 
 int sl_run_fill_http(const struct sl_run_folder *folder, uint32_t port, const char *token_file,

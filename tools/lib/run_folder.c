@@ -140,29 +140,38 @@ void sl_run_folder_remove(const struct sl_run_folder *folder)
 		rmdir(folder->path);
 }
 
-/* Write a new file and make it durable; return false with errno. */
-static bool write_file(const char *path, const char *bytes, size_t count)
+int sl_run_file_open(struct sl_run_file *f, const struct sl_run_folder *folder, const char *file,
+		     struct sl_error *error)
 {
-	FILE *out = fopen(path, "we");
-	if (out == NULL)
-		return false;
-	bool written = fwrite(bytes, 1, count, out) == count && fflush(out) == 0 && fsync(fileno(out)) == 0;
+	if (sl_run_folder_file(folder, file, f->path) != SL_OK ||
+	    snprintf(f->temporary, sizeof f->temporary, "%s.new", f->path) >= PATH_MAX)
+		return sl_err_set(error, SL_ERR_RANGE, "%s: the path is too long", file);
+	f->out = fopen(f->temporary, "we");
+	return f->out != NULL ? SL_OK : sl_err_set(error, SL_ERR_IO, "%s: %s", f->path, strerror(errno));
+}
+
+int sl_run_file_close(struct sl_run_file *f, struct sl_error *error)
+{
+	bool good = !ferror(f->out) && fflush(f->out) == 0 && fsync(fileno(f->out)) == 0;
 	int reason = errno;
-	bool closed = fclose(out) == 0;
-	errno = written ? errno : reason;
-	return written && closed;
+	if (fclose(f->out) != 0 && good) {
+		good = false;
+		reason = errno;
+	}
+	if (good && rename(f->temporary, f->path) == 0)
+		return SL_OK;
+	reason = good ? errno : reason;
+	unlink(f->temporary);
+	return sl_err_set(error, SL_ERR_IO, "%s: %s", f->path, strerror(reason));
 }
 
 int sl_run_folder_write(const struct sl_run_folder *folder, const char *file, const char *bytes, size_t count,
 			struct sl_error *error)
 {
-	char path[PATH_MAX], temporary[PATH_MAX];
-	if (sl_run_folder_file(folder, file, path) != SL_OK ||
-	    snprintf(temporary, sizeof temporary, "%s.new", path) >= PATH_MAX)
-		return sl_err_set(error, SL_ERR_RANGE, "%s: the path is too long", file);
-	if (write_file(temporary, bytes, count) && rename(temporary, path) == 0)
-		return SL_OK;
-	int reason = errno;
-	unlink(temporary);
-	return sl_err_set(error, SL_ERR_IO, "%s: %s", path, strerror(reason));
+	struct sl_run_file out;
+	int rc = sl_run_file_open(&out, folder, file, error);
+	if (rc != SL_OK)
+		return rc;
+	fwrite(bytes, 1, count, out.out);
+	return sl_run_file_close(&out, error);
 }

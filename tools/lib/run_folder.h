@@ -9,6 +9,7 @@
 #pragma once
 
 #include <limits.h>
+#include <stdio.h>
 
 #include "common/base/err.h"
 #include "common/base/types.h"
@@ -43,6 +44,15 @@ int sl_run_folder_file(const struct sl_run_folder *folder, const char *file, cha
 /* Remove the contents, and the folder itself if sl_run_folder_open made it. */
 void sl_run_folder_remove(const struct sl_run_folder *folder);
 
-/* Write RUN/FILE completely or not at all: temporary file, fsync, rename. */
+/* A file of the run while it is written: RUN/FILE is there completely or not at all, by a temporary file,
+ * fsync and rename. Close tells of each error since open. SL_ERR_IO, SL_ERR_RANGE. */
+struct sl_run_file {
+	FILE *out;
+	char path[PATH_MAX], temporary[PATH_MAX];
+};
+int sl_run_file_open(struct sl_run_file *file, const struct sl_run_folder *folder, const char *name,
+		     struct sl_error *error);
+int sl_run_file_close(struct sl_run_file *file, struct sl_error *error);
+/* Write these bytes. */
 int sl_run_folder_write(const struct sl_run_folder *folder, const char *file, const char *bytes, size_t count,
 			struct sl_error *error);
