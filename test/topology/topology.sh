@@ -94,7 +94,7 @@ refused 'ring: give the number of learners with -n' analyze ring
 refused '--learners 1: must be a whole number from 2 to 2000' analyze ring -n 1
 refused '--modulus 10: not a prime' analyze ring -n 5 --modulus 10
 refused 'nowhere.txt: neither a file nor a topology (complete, ring,' analyze nowhere.txt -n 5
-refused 'a.txt: no such topology; see starling topology generate --help' generate a.txt -n 12
+refused 'a.txt: no such topology; see starling topology --help' generate a.txt -n 12
 refused "rign: no such topology; did you mean 'ring'?" generate rign -n 12
 refused "stra: neither a file nor a topology; did you mean 'star'?" analyze stra -n 12
 refused 'neighbours:7: neighbours:K needs a K that' generate neighbours:7 -n 10

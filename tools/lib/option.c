@@ -186,7 +186,7 @@ void sl_option_parse(const struct sl_usage *usage, int argc, char **argv, void *
 {
 	struct argp_option rows[OPTIONS_MOST] = {{0}};
 	struct parsing p = {usage, options};
-	const struct argp argp = {rows, parse, usage->arguments, usage->doc, NULL, usage->filter, NULL};
+	const struct argp argp = {rows, parse, usage->arguments, usage->doc, NULL, NULL, NULL};
 	const struct sl_option *row;
 	for (int i = 0; (row = row_at(usage, i)) != NULL; i++) {
 		assert(i + 1 < (int)OPTIONS_MOST);

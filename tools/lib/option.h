@@ -36,7 +36,6 @@ struct sl_usage {
 	void (*take)(struct argp_state *state, const char *argument, void *options);
 	/* Refuse options that do not fit together; NULL: all do. */
 	void (*check)(struct argp_state *state, const void *options);
-	char *(*filter)(int key, const char *text, void *input); /* of the help, as argp has it */
 };
 
 /* Parse the command line into `options`; end the program with status 2 after wrong usage. */

@@ -19,30 +19,10 @@ static const struct sl_option own[] = {{"learners", 'n', "N", "number of learner
 					SL_SETS(struct sl_topology_request, seed), 0, UINT64_MAX},
 				       {0}};
 
-/* Add the list of families to the help. */
-static char *add_families(int key, const char *text, void *input)
-{
-	(void)input;
-	if (key != ARGP_KEY_HELP_POST_DOC || text == NULL)
-		return (char *)text;
-	char *all = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&all, &size);
-	if (out == NULL)
-		return (char *)text;
-	fputs("Topologies:\n", out);
-	for (const char *const *line = sl_family_help(); *line != NULL; line++)
-		fprintf(out, "  %s\n", *line);
-	fprintf(out, "\n%s", text);
-	fclose(out);
-	return all;
-}
-
 static const struct sl_usage usage = {.options = own,
 				      .arguments = "NAME[:PARAMETER]",
 				      .missing = "no topology given: NAME[:PARAMETER]",
 				      .argument = offsetof(struct sl_topology_request, text),
-				      .filter = add_families,
 				      .doc = SL_HELP_TOPOLOGY_GENERATE};
 
 static int generate(int argc, char **argv)
@@ -54,7 +34,7 @@ static int generate(int argc, char **argv)
 	int rc = sl_topology_is_name(request.text)
 			 ? sl_topology_schedule(&request, &schedule, &error)
 			 : sl_topology_unknown(request.text, "no such topology",
-					       "; see starling topology generate --help", &error);
+					       "; see starling topology --help", &error);
 	if (rc != SL_OK)
 		return sl_topology_failed("starling topology", &error);
 	printf("# %s, seed %llu\n", request.text, (unsigned long long)request.seed);
