@@ -72,20 +72,6 @@ int sl_share_init(struct sl_sharing *sharing, const struct sl_field *field, sl_i
 	return SL_OK;
 }
 
-void sl_share_evaluate(const struct sl_sharing *sharing, uint32_t r, const uint64_t *x,
-		       const uint64_t *coefficients, size_t stride, size_t count, uint64_t *h)
-{
-	assert(r <= sharing->degree);
-	uint64_t p = sharing->field.p;
-	struct sl_factor point = sl_factor_of(&sharing->field, sharing->points[r]);
-	for (size_t l = 0; l < count; l++) {
-		uint64_t sum = 0; /* Horner, lazily: below 3p < 2^63 throughout */
-		for (size_t k = sharing->degree; k-- > 0;)
-			sum = sl_factor_times_lazy(&point, sum + coefficients[k * stride + l]);
-		h[l] = sl_factor_reduce(sl_factor_reduce(sum + x[l], p), p);
-	}
-}
-
 /* --- shamir: a block of coordinates at a time --- */
 
 /* Return the number of points whose weights are kept: all of them if they fit WEIGHTS_MOST. Otherwise every
@@ -139,8 +125,9 @@ static void evaluate_group(const struct sl_sharing *sharing, struct sl_dot *dot,
 	}
 }
 
-/* Do Algorithm 1 and its Lagrange weights in one product; the numbers equal delta_r * sl_share_evaluate. All
- * shares of a coordinate sum to x: the learner's own share is x minus the others. */
+/* Do Algorithm 1 and its Lagrange weights in one product; the numbers equal delta_r H(point_r), where
+ * H(z) = x + c_1 z + .. + c_tau z^tau. All shares of a coordinate sum to x: the learner's own share is x
+ * minus the others. */
 static void shamir(const struct sl_sharing *sharing, struct sl_prg *randomness, const uint64_t *x, size_t at,
 		   size_t count, uint64_t *const *shares, uint64_t *scratch)
 {

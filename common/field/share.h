@@ -34,11 +34,6 @@ struct sl_sharing {
 int sl_share_init(struct sl_sharing *sharing, const struct sl_field *field, sl_id self,
 		  const sl_id *neighbours, uint32_t degree, struct sl_arena *arena);
 
-/* Set h = H(point_r) = x + c_1 point_r + .. + c_tau point_r^tau mod p for one r over `count` coordinates.
- * coefficients: tau rows of `stride` elements (row k-1 holds c_k). */
-void sl_share_evaluate(const struct sl_sharing *sharing, uint32_t r, const uint64_t *x,
-		       const uint64_t *coefficients, size_t stride, size_t count, uint64_t *h);
-
 /* Return the number of elements of scratch that sl_share needs (it works in blocks). */
 size_t sl_share_scratch(uint32_t degree);
 

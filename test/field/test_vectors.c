@@ -232,7 +232,7 @@ static void check_learner_shares(struct round *v, uint32_t i)
 	json_t *closed = vector_at(member(v, "closed_neighbours"), i),
 	       *given = vector_at(member(v, "coeffs"), i);
 	sl_id *neighbours = take(v, degree, sizeof *neighbours);
-	uint64_t *rows = take(v, degree * v->n, sizeof *rows), *h = take(v, v->n, sizeof *h);
+	uint64_t *rows = take(v, degree * v->n, sizeof *rows);
 	uint64_t **shares = take(v, degree + 1, sizeof *shares);
 	struct sl_sharing sharing;
 	for (uint32_t r = 0; r <= degree; r++)
@@ -250,12 +250,16 @@ static void check_learner_shares(struct round *v, uint32_t i)
 		uint32_t point = id == v->ids[i] ? degree : r++;
 		same(v, "point", i, position, sharing.points[point], id);
 		same(v, "delta", i, position, sharing.delta[point], entry(v, "delta", i, position));
-		sl_share_evaluate(&sharing, point, v->x + i * v->n, rows, v->n, v->n, h);
 		for (size_t l = 0; l < v->n; l++) {
+			uint64_t h = 0; /* H(point), by Horner's rule */
+			for (size_t k = degree; k-- > 0;)
+				h = sl_field_mul(&v->field, sharing.points[point],
+						 sl_field_add(&v->field, h, rows[k * v->n + l]));
+			h = sl_field_add(&v->field, h, v->x[i * v->n + l]);
 			json_t *H = at2(member(v, "H"), i, l);
 			json_t *S = at2(member(v, "S"), i, l);
 			uint64_t *s0 = &v->s0[vertex_of(v, id) * v->n + l];
-			same(v, "H", i, l, h[l], vector_integer(vector_at(H, position)));
+			same(v, "H", i, l, h, vector_integer(vector_at(H, position)));
 			same(v, "S", i, l, shares[point][l], vector_integer(vector_at(S, position)));
 			*s0 = sl_field_add(&v->field, *s0, shares[point][l]);
 		}
