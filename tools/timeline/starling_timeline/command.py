@@ -8,7 +8,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 from starling_timeline.words import clean
@@ -71,13 +71,24 @@ def real(option: str, most: float) -> Callable[[str], float]:
     return read
 
 
+def lines(part: str, subject: str, **request: Any) -> Iterator[str]:
+    """Yield the lines that a part of the command answers which is C (tools/starling/part.c). If that fails, it has said why: the command
+    ends."""
+    command = [os.environ["STARLING_PROGRAM"], "part", sys.argv[0], part, subject, json.dumps(request)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, encoding="utf-8") as process:
+        assert process.stdout
+        try:
+            yield from process.stdout
+        except GeneratorExit:  # enough was read
+            process.kill()
+            raise
+    if process.returncode != 0:
+        sys.exit(process.returncode if process.returncode > 0 else FAILED)
+
+
 def ask(part: str, subject: str, **request: Any) -> str:
-    """Return the answer of a part of the command that is C (tools/starling/part.c). If that fails, it has said why: the command ends."""
-    done = subprocess.run([os.environ["STARLING_PROGRAM"], "part", sys.argv[0], part, subject, json.dumps(request)], stdout=subprocess.PIPE,
-                          encoding="utf-8", check=False)
-    if done.returncode != 0:
-        sys.exit(done.returncode if done.returncode > 0 else FAILED)
-    return done.stdout
+    """Return the whole answer."""
+    return "".join(lines(part, subject, **request))
 
 
 def guard(program: str, act: Callable[[], int]) -> int:

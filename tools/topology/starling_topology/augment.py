@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import sys
+from collections.abc import Iterable
 
 from starling_timeline.command import FAILED, USAGE, CommandError, guard, whole
 from starling_topology import source
@@ -27,7 +28,7 @@ STEPS_MOST, LINKS_MOST = 12, 8  # steps with new links that are told, and links 
 Links = list[tuple[int, int]]
 
 
-def _schedules(lines: list[str]) -> list[tuple[str, list[Links]]]:
+def _schedules(lines: Iterable[str]) -> list[tuple[str, list[Links]]]:
     """Return the line "learners N" of each schedule, and the links of its steps."""
     schedules: list[tuple[str, list[Links]]] = []
     for line in lines:

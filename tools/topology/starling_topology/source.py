@@ -4,8 +4,9 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Iterator
 
-from starling_timeline.command import Parser, ask, whole
+from starling_timeline.command import Parser, ask, lines, whole
 from starling_topology.costs import LEARNERS_MOST
 from starling_topology.edges import STEPS_MOST
 
@@ -44,9 +45,10 @@ def parse(p: Parser, arguments: list[str]) -> argparse.Namespace:
     return o
 
 
-def schedule(part: str, o: argparse.Namespace, **more: int) -> list[str]:
-    """Return the lines of what C answers about the schedule: "schedule", or also what it lacks, "missing"."""
-    return ask(part, o.topology, learners=o.learners, steps=o.steps, seed=str(o.seed), **more).splitlines()
+def schedule(part: str, o: argparse.Namespace, **more: int) -> Iterator[str]:
+    """Yield the lines of what C answers about the schedule: "schedule", or also what it lacks, "missing"."""
+    for line in lines(part, o.topology, learners=o.learners, steps=o.steps, seed=str(o.seed), **more):
+        yield line.rstrip("\n")
 
 
 def figures(o: argparse.Namespace, **more: int | bool) -> dict:
