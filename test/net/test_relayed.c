@@ -168,6 +168,11 @@ static bool x_knows_the_relay(void *argument)
 	return both_reach_it(argument) && trio->sides[X].links->slots[R].relays;
 }
 
+static bool a_knows_the_relay(void *argument)
+{
+	return ((const struct trio *)argument)->sides[A].links->slots[R].relays;
+}
+
 static bool x_takes_nothing(void *argument)
 {
 	return ((const struct trio *)argument)->sides[X].links->handshaking == 0;
@@ -237,6 +242,109 @@ TEST(the_second_awaits_the_way_of_the_first)
 	assert_int_equal(asks, 0);
 	x->slots[A].taken_at = 0;
 	assert_true(net_until(&trio->net, WAIT_MS, has_asked, NULL));
+	trio_close(trio);
+}
+
+/* A has taken a way that X has asked for, and asks all the same: else a relay could keep both from the
+ * others.
+ */
+TEST(the_first_asks_all_the_same)
+{
+	static struct sl_link_reports reports;
+	struct trio *trio = trio_open(true);
+	struct sl_links *a = trio->sides[A].links;
+	uint64_t relay = 1, both = 5;
+	asks = 0;
+	reports = *trio->sides[R].links->reports;
+	reports.order = count_asks;
+	trio->sides[R].links->reports = &reports;
+	sl_links_want(a, &relay);
+	sl_links_want(trio->sides[X].links, &relay);
+	assert_true(net_until(&trio->net, WAIT_MS, both_reach_it, trio));
+	trio->net.timing.handshake = 600000;
+	a->slots[X].taken_at = uv_now(&trio->net.loop);
+	sl_links_want(a, &both);
+	assert_true(net_until(&trio->net, WAIT_MS, has_asked, NULL));
+	trio_close(trio);
+}
+
+/* ---- dials beside a relay ---- */
+
+/* Make a dial of A to X in this state, which gets no answer. */
+static struct sl_link *make_dial(struct trio *trio, enum sl_link_state_kind state)
+{
+	struct sl_links *a = trio->sides[A].links;
+	struct sl_link *dial = sl_link_new(a, X, true);
+	assert_non_null(dial);
+	dial->state = state;
+	dial->via = X;
+	a->slots[X].dialling = dial;
+	a->dials++;
+	return dial;
+}
+
+static bool has_failed_twice(void *argument)
+{
+	return ((const struct trio *)argument)->sides[X].links->slots[A].tries >= 2;
+}
+
+static bool is_direct_or_failed(void *argument)
+{
+	return has_failed_twice(argument) || is_direct_at(argument);
+}
+
+/* X may have accepted what A has offered: A takes no other link meanwhile, also beside a relayed one. */
+TEST(an_offer_stands_beside_a_relayed_link)
+{
+	struct trio *trio = trio_open(true);
+	want_all(trio);
+	assert_true(net_until(&trio->net, WAIT_MS, is_relayed, trio));
+	trio->net.timing.handshake = 600000;
+	struct sl_link *had = trio->sides[A].links->slots[X].dialling;
+	if (had != NULL)
+		sl_link_close(had, "another one is made");
+	struct sl_link *offer = make_dial(trio, SL_LINK_OFFERED);
+	trio->sides[X].links->slots[A].tries = 0;
+	set_address(trio, A, trio->sides[A].port);
+	assert_true(net_until(&trio->net, WAIT_MS, is_direct_or_failed, trio));
+	assert_true(is_relayed(trio));
+	assert_ptr_equal(trio->sides[A].links->slots[X].dialling, offer);
+	sl_link_close(offer, "it was not accepted");
+	assert_true(net_until(&trio->net, WAIT_MS, is_direct, trio));
+	trio_close(trio);
+}
+
+static bool is_gone(void *argument)
+{
+	return ((const struct trio *)argument)->sides[A].links->slots[X].dialling == NULL;
+}
+
+/* Where a relay may do, a connect ends early; but every second one is given its time, as the way may be long.
+ */
+TEST(a_relay_does_not_end_every_connect)
+{
+	struct trio *trio = trio_open(true);
+	struct sl_links *a = trio->sides[A].links;
+	uint64_t relay = 1;
+	sl_links_want(a, &relay);
+	sl_links_want(trio->sides[X].links, &relay);
+	assert_true(net_until(&trio->net, WAIT_MS, both_reach_it, trio));
+	assert_true(net_until(&trio->net, WAIT_MS, a_knows_the_relay, trio));
+	trio->net.timing.handshake = 40000;
+	struct sl_link *dial = make_dial(trio, SL_LINK_CONNECT);
+	a->slots[X].tries = 1;
+	dial->since = uv_now(&trio->net.loop) - 20000;
+	net_elapse(&trio->net, 50);
+	assert_ptr_equal(a->slots[X].dialling, dial);
+	a->slots[X].tries = 2;
+	assert_true(net_until(&trio->net, WAIT_MS, is_gone, trio));
+	a->relays = 0; /* without one it has its time */
+	dial = make_dial(trio, SL_LINK_CONNECT);
+	a->slots[X].tries = 2;
+	dial->since = uv_now(&trio->net.loop) - 20000;
+	net_elapse(&trio->net, 50);
+	assert_ptr_equal(a->slots[X].dialling, dial);
+	a->relays = 1;
 	trio_close(trio);
 }
 

@@ -58,27 +58,28 @@ void set_address(struct trio *trio, uint32_t member, uint32_t port)
 
 struct trio *trio_open(bool relays)
 {
-	static struct trio trio;
+	struct trio *trio = calloc(1, sizeof *trio); /* that of a test that has failed has threads */
 	struct sl_error error = {0};
 	char folder[64];
-	memset(&trio, 0, sizeof trio);
-	net_open(&trio.net);
-	trio.roster = (struct sl_roster){.members = trio.members, .size = COUNT};
+	assert_non_null(trio);
+	net_open(&trio->net);
+	trio->roster = (struct sl_roster){.members = trio->members, .size = COUNT};
 	for (uint32_t i = 0; i < COUNT; i++) {
-		trio.members[i].id = 10 + i;
-		snprintf(folder, sizeof folder, "%s/trio-%u", trio.net.folder, i);
+		trio->members[i].id = 10 + i;
+		snprintf(folder, sizeof folder, "%s/trio-%u", trio->net.folder, i);
 		if (sl_identity_create(folder, "trio", &error) != SL_OK ||
-		    sl_identity_load(folder, &trio.identities[i], &error) != SL_OK)
+		    sl_identity_load(folder, &trio->identities[i], &error) != SL_OK)
 			fail_msg("%s", error.text);
-		memcpy(trio.members[i].pin, trio.identities[i].pin, SL_HASH_BYTES);
+		memcpy(trio->members[i].pin, trio->identities[i].pin, SL_HASH_BYTES);
 	}
 	for (uint32_t i = 0; i < COUNT; i++) {
-		assert_int_equal(sl_tls_open(&trio.tls[i], &trio.identities[i], &trio.roster, &error), SL_OK);
-		open_side(&trio, i, relays && i == R);
-		set_address(&trio, i, 1); /* no program listens there */
+		assert_int_equal(sl_tls_open(&trio->tls[i], &trio->identities[i], &trio->roster, &error),
+				 SL_OK);
+		open_side(trio, i, relays && i == R);
+		set_address(trio, i, 1); /* no program listens there */
 	}
-	set_address(&trio, R, trio.sides[R].port);
-	return &trio;
+	set_address(trio, R, trio->sides[R].port);
+	return trio;
 }
 
 static void close_side(struct side *side)
@@ -109,6 +110,7 @@ void trio_close(struct trio *trio)
 		sl_identity_close(&trio->identities[i]);
 	}
 	net_close(&trio->net);
+	free(trio);
 }
 
 const struct sl_link *up_of(const struct trio *trio, uint32_t self, uint32_t peer)
