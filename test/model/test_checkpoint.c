@@ -232,6 +232,8 @@ TEST_WITH(header_lengths_are_bounded, folder_setup, folder_teardown)
 		memcpy(bytes, lengths[i], 8);
 		expect_damage(*state, bytes, size, "the header's length is out of range");
 	}
+	memcpy(bytes, (uint8_t[8]){0, 0, 0, 0x08}, 8); /* the most */
+	expect_damage(*state, bytes, size, "shorter than its header");
 	free(bytes);
 }
 

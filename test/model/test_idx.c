@@ -182,6 +182,13 @@ TEST_WITH(headers_are_checked, folder_setup, folder_teardown)
 	put_damaged(*state, TRAIN, 4, 255, 0);
 	expect_error(*state, SL_PARTITION_IID, 2, SL_ERR_FORMAT,
 		     TRAIN ": offset 4: 4278190100 images, at most 10000000 are read");
+	size_t size;
+	uint8_t *bytes = idx_images(20, &size);
+	memcpy(bytes + 4, (uint8_t[4]){0x00, 0x98, 0x96, 0x81}, 4);
+	folder_put(*state, TRAIN, bytes, size);
+	free(bytes);
+	expect_error(*state, SL_PARTITION_IID, 2, SL_ERR_FORMAT,
+		     TRAIN ": offset 4: 10000001 images, at most 10000000 are read");
 	put_damaged(*state, TRAIN, 3, 3, 7);
 	expect_error(*state, SL_PARTITION_IID, 2, SL_ERR_FORMAT,
 		     TRAIN ": offset 0: expected 16 bytes of header, got 7");

@@ -50,6 +50,10 @@ static void push(struct trio *trio, uint32_t from, uint32_t to, size_t size)
 static bool all_came(void *argument)
 {
 	const struct trio *trio = argument;
+	for (const struct sl_link *leg = trio->sides[R].links->all; leg != NULL; leg = leg->next)
+		assert_true(uv_stream_get_write_queue_size((const uv_stream_t *)&leg->tcp) <=
+				    SL_RELAY_BYTES ||
+			    leg->state != SL_LINK_SPLICED);
 	return trio->sides[A].frames[X] == FRAMES + 1 && trio->sides[X].frames[A] == FRAMES + 1;
 }
 

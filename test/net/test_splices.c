@@ -1,5 +1,6 @@
 /* What a relay does with connections: prefaces, splices and their limits. */
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "test/lib/test.h"
@@ -158,7 +159,7 @@ TEST(a_splice_waits_for_a_time)
 {
 	struct trio *trio = trio_that_notes();
 	struct caller caller, again;
-	uint8_t preface[SL_RELAY_PREFACE_BYTES + 100] = {0};
+	uint8_t preface[SL_RELAY_PREFACE_BYTES + SL_RELAY_EARLY_BYTES] = {0};
 	await_way(trio);
 	assert_int_equal(orders.last[1].id, trio->members[X].id);
 	assert_int_equal(orders.last[2].id, trio->members[A].id);
@@ -243,5 +244,63 @@ TEST(a_silent_splice_ends)
 	trio->net.timing.ping = 100;
 	expect_end(trio, &callers[1]);
 	expect_end(trio, &callers[2]);
+	trio_close(trio);
+}
+
+/* A relay with a link to each of many, which it only queues orders for. */
+#define MANY 400u
+
+struct many {
+	struct sl_links links;
+	struct sl_roster roster;
+	struct sl_link *up;
+};
+
+static struct many many_open(const struct trio *trio)
+{
+	struct many m = {.up = calloc(MANY, sizeof *m.up)};
+	m.links.config = trio->sides[R].links->config;
+	m.links.relay = sl_relay_open();
+	m.links.slots = calloc(MANY, sizeof *m.links.slots);
+	m.roster = (struct sl_roster){.members = calloc(MANY, sizeof *m.roster.members), .size = MANY};
+	assert_true(m.up != NULL && m.links.relay != NULL && m.links.slots != NULL && m.roster.members);
+	for (uint32_t i = 0; i < MANY; i++) {
+		m.up[i].peer = i;
+		m.up[i].in_flight = 1;
+		m.up[i].control.end = &m.up[i].control.head;
+		m.links.slots[i].up = &m.up[i];
+		m.roster.members[i].id = i + 1;
+	}
+	return m;
+}
+
+/* Return how many ways `asker` gets to so many others, from the learner `first` on. */
+static uint32_t count_granted(struct many *m, uint32_t asker, uint32_t first, uint32_t others)
+{
+	struct sl_link *link = &m->up[asker];
+	size_t order = SL_FRAME_HEADER_BYTES + 8 + SL_RELAY_TOKEN_BYTES, before = link->control_bytes;
+	for (uint32_t i = first; i < first + others; i++)
+		sl_relay_grant(link, i);
+	return (uint32_t)((link->control_bytes - before) / order);
+}
+
+TEST(a_relay_has_limits)
+{
+	struct trio *trio = trio_open(true);
+	struct many m = many_open(trio);
+	m.links.config.roster = &m.roster;
+	for (uint32_t i = 0; i < MANY; i++)
+		m.up[i].links = &m.links;
+	assert_int_equal(count_granted(&m, 0, 100, SL_RELAY_SPLICES_EACH_MAX + 5), SL_RELAY_SPLICES_EACH_MAX);
+	for (uint32_t i = 1; i < SL_RELAY_SPLICES_MAX / SL_RELAY_SPLICES_EACH_MAX; i++)
+		assert_int_equal(count_granted(&m, i, 100, SL_RELAY_SPLICES_EACH_MAX),
+				 SL_RELAY_SPLICES_EACH_MAX);
+	assert_int_equal(count_granted(&m, 99, 100, 10), 0);
+	for (uint32_t i = 0; i < MANY; i++)
+		sl_link_discard(&m.up[i]);
+	free(m.links.relay);
+	free(m.links.slots);
+	free(m.roster.members);
+	free(m.up);
 	trio_close(trio);
 }

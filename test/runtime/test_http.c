@@ -377,6 +377,25 @@ TEST_WITH(half_requests_leave_room, setup, teardown)
 	close(mine);
 }
 
+TEST_WITH(half_requests_of_one_address, setup, teardown)
+{
+	int fds[SL_HTTP_ADDRESS_MAX + 1];
+	seconds = 36000;
+	open_server(SECRET);
+	for (uint32_t more = 0; more <= 1; more++) {
+		for (uint32_t i = 0; i < SL_HTTP_ADDRESS_MAX + more; i++)
+			fds[i] = dial_half();
+		if (more > 0)
+			hear(fds[0], NULL); /* the oldest is closed */
+		for (uint32_t i = more; i < SL_HTTP_ADDRESS_MAX + more; i++) {
+			say(fds[i], "Host: a\r\n\r\n");
+			hear(fds[i], "world");
+		}
+		for (uint32_t i = 0; i < SL_HTTP_ADDRESS_MAX + more; i++)
+			close(fds[i]);
+	}
+}
+
 TEST_WITH(closed_requests_give_room, setup, teardown)
 {
 	seconds = 36000; /* it does not cut them */
