@@ -295,6 +295,9 @@
 	  "the state folder is on {reason}, where a record may be lost with the power of another machine, "  \
 	  "and a second machine may run this learner: put it on a local disk; see STATE FOLDER in "          \
 	  "starlingd(8)")                                                                                    \
+	X(COPIED, "copied", SL_WARN, "",                                                                     \
+	  "the state folder is a copy: see to it that the learner from which it was copied never starts "    \
+	  "again; if it runs, end it or this one; see A copied machine in the README of deploy")             \
 	X(THREADS, "threads", SL_WARN, "reason",                                                             \
 	  "{reason}; this learner goes on with fewer threads; raise the limit: ulimit -u, or TasksMax in "   \
 	  "the unit")                                                                                        \

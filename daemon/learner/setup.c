@@ -218,7 +218,7 @@ static int open_core(struct sl_daemon *daemon, struct sl_error *error)
 				    : sl_err_set(error, SL_ERR_NOMEM, "the core does not fit its memory");
 }
 
-/* Log settings that weaken privacy, and a file system that may lose records. */
+/* Log settings that weaken privacy, a file system that may lose records, and a copied folder. */
 static void warn(struct sl_daemon *daemon)
 {
 	bool remote;
@@ -226,6 +226,8 @@ static void warn(struct sl_daemon *daemon)
 	if (kind != NULL)
 		sl_report_log_reason(&daemon->observe,
 				     remote ? SL_RECORD_STATE_FOLDER_REMOTE : SL_RECORD_STATE_FOLDER, kind);
+	if ((kind == NULL || !remote) && sl_folder_copied(daemon->settings->state))
+		sl_report_log_reason(&daemon->observe, SL_RECORD_COPIED, NULL);
 	if (daemon->settings->unsafe_dump_model)
 		sl_report_log_reason(&daemon->observe, SL_RECORD_UNSAFE_DUMP_MODEL, NULL);
 }

@@ -25,7 +25,7 @@ static enum sl_record_kind end_of(enum sl_record_kind kind)
 	} ends[] = {
 		{" attempt_failed attempt_over model_invalidated waiting recovering behind stale abstains "
 		 "roster "
-		 "past_roster ignored disk_hangs result damaged decoded ",
+		 "past_roster ignored disk_hangs result damaged decoded copied ",
 		 SL_RECORD_COMMITTED},
 		{" application command ", SL_RECORD_TRAINED},
 		{" no_address ", SL_RECORD_LISTENING},

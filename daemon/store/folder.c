@@ -150,3 +150,19 @@ int sl_folder_mark(const char *folder, struct sl_error *error)
 	close(fd);
 	return sync_path(folder, O_RDONLY | O_DIRECTORY) == 0 ? SL_OK : sl_disk_error(error, path, errno);
 }
+
+bool sl_folder_copied(const char *folder)
+{
+	char path[SL_FOLDER_PATH_BYTES], text[24] = "";
+	struct stat mark;
+	sl_folder_path(folder, MARK_FILE, path);
+	int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	bool read = fstat(fd, &mark) == 0 && pread(fd, text, sizeof text - 1, 0) >= 0;
+	unsigned long long named = strtoull(text, NULL, 10); /* an earlier program wrote nothing: 0 */
+	if (read && named != mark.st_ino && ftruncate(fd, 0) == 0)
+		dprintf(fd, "%llu\n", (unsigned long long)mark.st_ino);
+	close(fd);
+	return read && named != 0 && named != mark.st_ino;
+}

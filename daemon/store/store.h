@@ -18,8 +18,9 @@
  * Vectors are files; a row holds their checksum. Every row holds a hash of itself, and the whole file is
  * checked when it is opened.
  *
- * A store owns state/lock, learner.db with its log learner.db-wal, attempt.key, account, and has-records, an
- * empty file that shows that the folder has had a learner.db. A copy of the records is a copy of all of them.
+ * A store owns state/lock, learner.db with its log learner.db-wal, attempt.key, account, and has-records,
+ * which shows that the folder has had a learner.db, and names its own inode. A copy of the records is a copy
+ * of all of them.
  *
  * A full or failing disk or a damaged file ends a store: every later call returns the same error, nothing is
  * retried, and earlier records are kept. The text names the file and the remedy:

@@ -392,6 +392,21 @@ TEST_WITH(one_that_is_gone_is_missed, setup, folder_teardown)
 	assert_false(there(*state, DATABASE));
 }
 
+/* Each start would say it again if the mark kept the name of the other one. */
+TEST_WITH(a_copied_folder_is_noticed_once, setup, folder_teardown)
+{
+	char command[512];
+	expect_incarnation(*state, 1);
+	assert_false(sl_folder_copied(*state)); /* an empty mark, of an earlier program */
+	assert_false(sl_folder_copied(*state));
+	snprintf(command, sizeof command, "cd '%s' && cp has-records copy && mv copy has-records",
+		 (const char *)*state);
+	assert_int_equal(system(command), 0);
+	assert_true(sl_folder_copied(*state));
+	assert_false(sl_folder_copied(*state));
+	expect_incarnation(*state, 2);
+}
+
 TEST_WITH(names_have_a_length, setup, folder_teardown)
 {
 	struct sl_store_owner owner = made_owner();
