@@ -82,3 +82,76 @@ TEST(an_emptied_folder_of_a_forgetful_group)
 		end(clusters[k], true);
 	}
 }
+
+/* ---- an older state comes back ---- */
+
+static void set_back(struct cluster *c, uint32_t i)
+{
+	char command[256];
+	snprintf(command, sizeof command,
+		 "cd learner-%02u; mv state newer; mv older state; cp newer/trained-* state", i);
+	cluster_shell(c, command);
+}
+
+static void copy_state(struct cluster *c, uint32_t i)
+{
+	char command[128];
+	snprintf(command, sizeof command, "cp -r learner-%02u/state learner-%02u/older", i, i);
+	cluster_signal(c, i, SIGKILL);
+	cluster_shell(c, command);
+}
+
+/* A copy of some rounds ago is started when the newer one has died in the middle of a round. */
+TEST(an_older_folder)
+{
+	static const char *const places[] = {"shares-sent:8", "ready-sent:8", "after-released:8",
+					     "digest-sent:8"};
+	struct cluster *clusters[4];
+	struct sl_error wrong;
+	for (int k = 0; k < 4; k++) {
+		struct cluster *c = clusters[k] = cluster_new();
+		cluster_open(c, N, k % 2 == 0 ? SETTINGS "quorum=all" : SETTINGS "quorum=majority");
+		cluster_start_all(c, "");
+		expect_rounds(c, 0, 0);
+		copy_state(c, FORGETS);
+		cluster_start_failing(c, FORGETS, places[k]);
+	}
+	for (int k = 0; k < 4; k++) {
+		struct cluster *c = clusters[k];
+		print_message("%s\n", places[k]);
+		assert_int_equal(cluster_wait(c, FORGETS), 128 + SIGKILL);
+		set_back(c, FORGETS);
+		uint32_t last = cluster_last_round(c, 1);
+		cluster_start(c, FORGETS, "");
+		expect_rounds(c, last, 0);
+		assert_int_equal(cluster_count(c, FORGETS, "the state folder is a copy"), 1);
+		cluster_stop(c);
+		cluster_look_exact(c, UINT64_C(1) << (FORGETS - 1), &wrong);
+		assert_string_equal(wrong.text, "");
+		for (uint32_t i = 1; i <= N; i++)
+			assert_int_equal(cluster_count(c, i, "runs at two places"), 0);
+		cluster_free(c, true);
+	}
+}
+
+/* No learner knows better: they go on from the round of the copies, and agree on others than before. */
+CLUSTER_TEST(all_are_set_back)
+{
+	cluster_open(c, N, SETTINGS "quorum=majority");
+	cluster_start_all(c, "");
+	expect_rounds(c, 0, 0);
+	for (uint32_t i = 1; i <= N; i++)
+		copy_state(c, i);
+	cluster_shell(c, "for i in 1 2 3 4; do cp learner-0$i/log.jsonl learner-0$i/older.jsonl; done");
+	cluster_start_all(c, "");
+	expect_rounds(c, 3, 0);
+	for (uint32_t i = 1; i <= N; i++)
+		cluster_signal(c, i, SIGKILL);
+	for (uint32_t i = 1; i <= N; i++)
+		set_back(c, i);
+	cluster_shell(c, "for i in 1 2 3 4; do mv learner-0$i/older.jsonl learner-0$i/log.jsonl; done");
+	cluster_start_all(c, "");
+	expect_rounds(c, 3, 0);
+	cluster_stop(c);
+	assert_true(cluster_expect_exact(c) > 0);
+}
