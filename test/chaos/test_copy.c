@@ -124,8 +124,8 @@ static void expect_shown(struct cluster *c)
 	expect_text(c->outcome.out, "FAIL  learner-01: runs at two places, ");
 }
 
-/* `later`: the copy has been started once more than the learner. */
-static void play_apart(struct cluster *c, bool later)
+/* later: the copy has been started once more than the learner; fresh: it has the key alone. */
+static void play_apart(struct cluster *c, bool later, bool fresh)
 {
 	uint16_t port;
 	struct sl_error error;
@@ -135,6 +135,8 @@ static void play_apart(struct cluster *c, bool later)
 	cluster_signal(c, 1, SIGKILL);
 	assert_int_equal(sl_ports_find(&port, 1, &error), SL_OK);
 	part(c, port);
+	if (fresh)
+		cluster_shell(c, "rm -r learner-06/state");
 	c->run.learners = COPY; /* it is one of the folders, as cluster_expect_exact reads them */
 	start_again(c, COPY);
 	if (later) {
@@ -144,7 +146,8 @@ static void play_apart(struct cluster *c, bool later)
 	start_again(c, 4);
 	start_again(c, 5);
 	start_again(c, 1);
-	cluster_expect(c, COPY, "the state folder is a copy: ");
+	if (!fresh)
+		cluster_expect(c, COPY, "the state folder is a copy: ");
 	assert_int_equal(cluster_count(c, 1, "the state folder is a copy"), 0);
 	for (uint32_t i = 1; i <= COPY; i++)
 		cluster_expect(c, i, "learner-01 (1) runs at two places, ");
@@ -162,10 +165,15 @@ static void play_apart(struct cluster *c, bool later)
 
 CLUSTER_TEST(at_other_peers)
 {
-	play_apart(c, false);
+	play_apart(c, false, false);
 }
 
 CLUSTER_TEST(at_other_peers_and_started_later)
 {
-	play_apart(c, true);
+	play_apart(c, true, false);
+}
+
+CLUSTER_TEST(at_other_peers_with_a_fresh_folder)
+{
+	play_apart(c, false, true);
 }
