@@ -8,18 +8,13 @@
 
 bool sl_frame_known(uint32_t kind)
 {
-	return kind == SL_FRAME_PING || sl_frame_link(kind) || sl_frame_group(kind) ||
+	return kind == SL_FRAME_PING || (kind >= SL_FRAME_ROSTER_VERSION && kind <= SL_FRAME_PLACE) ||
 	       sl_message_type(kind) != NULL;
 }
 
 bool sl_frame_group(uint32_t kind)
 {
 	return kind >= SL_FRAME_ROSTER_VERSION && kind <= SL_FRAME_PROGRAM;
-}
-
-bool sl_frame_link(uint32_t kind)
-{
-	return kind == SL_FRAME_RELAY || kind == SL_FRAME_PLACE;
 }
 
 bool sl_frame_later(uint32_t kind)
@@ -30,7 +25,7 @@ bool sl_frame_later(uint32_t kind)
 size_t sl_frame_limit(uint32_t kind)
 {
 	const struct sl_message_type *type = sl_message_type(kind);
-	if (sl_frame_later(kind) || sl_frame_group(kind) || sl_frame_link(kind))
+	if (kind >= SL_FRAME_ROSTER_VERSION && kind <= SL_FRAME_LATER_LAST)
 		return SL_CONTROL_BYTES_MAX;
 	if (type == NULL)
 		return 0; /* also for a ping, which has no payload */

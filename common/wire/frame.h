@@ -31,8 +31,6 @@ size_t sl_frame_limit(uint32_t kind);
 bool sl_frame_known(uint32_t kind);
 /* Return true if `kind` is of a group: of learners that have a signed roster. */
 bool sl_frame_group(uint32_t kind);
-/* Return true if `kind` is an order of a relay, or a place: of the links themselves. */
-bool sl_frame_link(uint32_t kind);
 /* Return true if `kind` is reserved for later editions. */
 bool sl_frame_later(uint32_t kind);
 

@@ -16,7 +16,7 @@ static void hand_over(struct sl_link *link, uint32_t kind, uint8_t *payload, siz
 		link->links->reports->order(link, payload, size);
 	if (kind == SL_FRAME_PLACE)
 		link->links->reports->place(link, payload, size);
-	if (sl_frame_later(kind) || sl_frame_link(kind)) {
+	if (sl_frame_later(kind) || kind == SL_FRAME_RELAY || kind == SL_FRAME_PLACE) {
 		free(payload);
 		return;
 	}
