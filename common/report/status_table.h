@@ -84,6 +84,8 @@
 	X(link, "up or down")                                                                                \
 	X(path, "how the link goes: direct, proxy (that of this machine), or relay and the name of a "       \
 		"learner; null: no link")                                                                    \
+	X(segment, "most bytes of a packet of the link, without headers; up to 1200: larger ones were lost " \
+		   "on the way, or do not fit the interface; null: no link")                                 \
 	X(in_range, "true if it is in range")                                                                \
 	X(participant, "true if it is in the view")                                                          \
 	X(neighbour, "true if it is a neighbour in the view")                                                \

@@ -11,10 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "daemon/net/link_segment.h"
 #include "daemon/runtime/address.h"
-
-/* What a connection is opened for. */
-enum purpose { JOIN, LINK, LOOK };
 
 static uint64_t now_ms(void)
 {
@@ -52,6 +50,8 @@ static int connect_to(struct sl_join_client *client, const struct addrinfo *to, 
 	client->fd = socket(to->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (client->fd < 0)
 		return errno;
+	if (!client->large)
+		sl_link_segment_set(client->fd, SL_SEGMENT_LEAST);
 	if (connect(client->fd, to->ai_addr, to->ai_addrlen) == 0)
 		return 0;
 	if (now < end)
@@ -183,7 +183,7 @@ static void leave(struct sl_join_client *client)
 	client->session.dead = true;
 }
 
-static int shake_hands(struct sl_join_client *client, enum purpose purpose, const char *address,
+static int shake_hands(struct sl_join_client *client, enum sl_join_purpose purpose, const char *address,
 		       struct sl_error *error)
 {
 	int rc, why = 0;
@@ -191,11 +191,11 @@ static int shake_hands(struct sl_join_client *client, enum purpose purpose, cons
 	while ((rc = sl_tls_session_handshake(&client->session)) == SL_PENDING && why == 0)
 		if ((why = flush(client)) == 0)
 			why = fill(client);
-	if (rc == SL_OK && purpose == LOOK)
+	if (rc == SL_OK && purpose == SL_JOIN_FOR_LOOK)
 		leave(client);
 	else if (rc == SL_OK)
 		why = flush(client);
-	if (rc == SL_OK && why == 0 && purpose == JOIN)
+	if (rc == SL_OK && why == 0 && purpose == SL_JOIN_FOR_ANSWER)
 		rc = sl_tls_session_export(&client->session, client->exported);
 	client->why = why;
 	if (rc == SL_OK && why == 0)
@@ -211,41 +211,30 @@ static int shake_hands(struct sl_join_client *client, enum purpose purpose, cons
 				 address);
 }
 
-static int open_client(struct sl_join_client *client, enum purpose purpose,
-		       const struct sl_identity *identity, const struct sl_roster *roster,
-		       const struct sl_proxy *proxy, const char *address, uint32_t ms, struct sl_error *error)
+int sl_join_client_open(struct sl_join_client *client, enum sl_join_purpose purpose, bool large,
+			const struct sl_identity *identity, const struct sl_roster *roster,
+			const struct sl_proxy *proxy, const char *address, uint32_t ms,
+			struct sl_error *error)
 {
-	*client = (struct sl_join_client){.fd = -1, .deadline_ms = now_ms() + ms};
+	*client = (struct sl_join_client){.fd = -1, .large = large, .deadline_ms = now_ms() + ms};
 	int rc = reach(client, proxy, address, error);
 	if (rc == SL_OK) {
 		note_local(client);
 		rc = sl_tls_open(&client->tls, identity, roster != NULL ? roster : &client->empty, error);
 	}
-	if (rc == SL_OK && (sl_tls_session_open(&client->session, &client->tls, false) != SL_OK ||
-			    (purpose == JOIN && sl_tls_session_join(&client->session) != SL_OK)))
+	if (rc == SL_OK &&
+	    ((large && !sl_tls_pad(&client->tls)) ||
+	     sl_tls_session_open(&client->session, &client->tls, false) != SL_OK ||
+	     (purpose == SL_JOIN_FOR_ANSWER && sl_tls_session_join(&client->session) != SL_OK)))
 		rc = sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 	return rc == SL_OK ? shake_hands(client, purpose, address, error) : rc;
 }
 
-int sl_join_client_open(struct sl_join_client *client, const struct sl_identity *identity,
-			const struct sl_proxy *proxy, const char *address, uint32_t ms,
-			struct sl_error *error)
+bool sl_join_client_is_stuck(const struct sl_join_client *client)
 {
-	return open_client(client, JOIN, identity, NULL, proxy, address, ms, error);
-}
-
-int sl_join_client_open_link(struct sl_join_client *client, const struct sl_identity *identity,
-			     const struct sl_roster *roster, const struct sl_proxy *proxy,
-			     const char *address, uint32_t ms, struct sl_error *error)
-{
-	return open_client(client, LINK, identity, roster, proxy, address, ms, error);
-}
-
-int sl_join_client_look(struct sl_join_client *client, const struct sl_identity *identity,
-			const struct sl_roster *roster, const struct sl_proxy *proxy, const char *address,
-			uint32_t ms, struct sl_error *error)
-{
-	return open_client(client, LOOK, identity, roster, proxy, address, ms, error);
+	struct sl_tcp_info info;
+	return client->failure == SL_JOIN_FAILURE_HANDSHAKE && client->why == ETIMEDOUT &&
+	       sl_tcp_info_get(client->fd, &info) && info.retransmits > 1;
 }
 
 int sl_join_client_frame(struct sl_join_client *client, struct sl_deframer *deframer)

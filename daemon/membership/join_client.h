@@ -25,6 +25,7 @@ struct sl_join_client {
 	struct sl_tls tls;
 	struct sl_tls_session session;
 	int fd;
+	bool large;			 /* its packets are not kept small */
 	uint64_t deadline_ms;		 /* monotonic */
 	char local[SL_ADDRESS_BYTES];	 /* own address of the connection, without a port */
 	uint8_t exported[SL_HASH_BYTES]; /* derived from the connection */
@@ -34,21 +35,24 @@ struct sl_join_client {
 	int why; /* errno of the failure; 0: there is none */
 };
 
-/* Connect to `address`, through the proxy if there is one, and complete the handshake, within `ms`.
- * SL_ERR_IO: it cannot be reached; SL_ERR_CRYPTO: the other end is no learner, or serves no learners that
- * join. Close it in any case. */
-int sl_join_client_open(struct sl_join_client *client, const struct sl_identity *identity,
+/* What a connection is opened for. */
+enum sl_join_purpose {
+	SL_JOIN_FOR_ANSWER,
+	SL_JOIN_FOR_LINK, /* the beginning of a link */
+	SL_JOIN_FOR_LOOK, /* a link that is left as soon as the key of the other end is known: none comes up
+			     there, and one that stands is not disturbed */
+};
+
+/* Connect to `address`, through the proxy if there is one, and complete the handshake, within `ms`. `roster`:
+ * of a link; `session` tells which key the other end has shown. `large`: with packets as large as those of a
+ * link, of which the first message fills some. SL_ERR_IO: it cannot be reached; SL_ERR_CRYPTO: the other end
+ * is no learner, or serves no learners that join. Close it in any case. */
+int sl_join_client_open(struct sl_join_client *client, enum sl_join_purpose purpose, bool large,
+			const struct sl_identity *identity, const struct sl_roster *roster,
 			const struct sl_proxy *proxy, const char *address, uint32_t ms,
 			struct sl_error *error);
-/* The same for a link to a member of `roster`. `session` tells which key the other end has shown. */
-int sl_join_client_open_link(struct sl_join_client *client, const struct sl_identity *identity,
-			     const struct sl_roster *roster, const struct sl_proxy *proxy,
-			     const char *address, uint32_t ms, struct sl_error *error);
-/* Begin a link as above, and leave it as soon as the key of the other end is known: no link comes up there,
- * and one that stands is not disturbed. */
-int sl_join_client_look(struct sl_join_client *client, const struct sl_identity *identity,
-			const struct sl_roster *roster, const struct sl_proxy *proxy, const char *address,
-			uint32_t ms, struct sl_error *error);
+/* Return true if a connection has failed because nothing of what was sent arrives, after it was made. */
+bool sl_join_client_is_stuck(const struct sl_join_client *client);
 /* Receive the next frame of a link into a deframer that begins as zeros; take it with sl_deframer_next.
  * SL_ERR_FORMAT: it is none of this version (sl_deframer_version); SL_ERR_CRYPTO: the other end refuses the
  * own key; SL_ERR_NOTFOUND: it said goodbye, as it has another link; SL_ERR_IO: nothing came in time. */

@@ -29,8 +29,8 @@ static void ask(uv_work_t *work)
 	struct sl_error error;
 	if (sl_identity_load_pinned(q->identity, q->pin, &identity, &error) != SL_OK)
 		return;
-	int rc = sl_join_client_open(&q->client, &identity, &q->m->proxy, q->address, SL_ROSTER_FETCH_ASK_MS,
-				     &error);
+	int rc = sl_join_client_open(&q->client, SL_JOIN_FOR_ANSWER, false, &identity, NULL, &q->m->proxy,
+				     q->address, SL_ROSTER_FETCH_ASK_MS, &error);
 	if (rc == SL_OK)
 		rc = sl_join_client_ask(&q->client, &q->request, &answer, &error);
 	if (rc == SL_OK && answer.verdict == SL_JOIN_ADMITTED && answer.roster != NULL &&

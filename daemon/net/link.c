@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "daemon/runtime/address.h"
 
@@ -307,7 +309,7 @@ struct sl_link *sl_link_new(struct sl_links *links, uint32_t peer, bool dialled)
 	if (link == NULL)
 		return NULL;
 	link->links = links;
-	link->peer = peer;
+	link->peer = link->via = peer;
 	link->dialled = dialled;
 	link->number = ++links->count;
 	link->close = sl_link_close;
@@ -377,9 +379,53 @@ static void on_connect(uv_connect_t *request, int status)
 		sl_link_begin(link);
 }
 
+static void bound_accepted(struct sl_links *links, uint32_t segment, uint64_t until)
+{
+	int descriptor = -1;
+	uv_fileno((const uv_handle_t *)&links->listener, &descriptor);
+	sl_link_segment_set(descriptor, segment);
+	links->narrow_until = until;
+}
+
+uint32_t sl_link_segment_to(struct sl_links *links, uint32_t peer)
+{
+	struct sl_slot *slot = &links->slots[peer];
+	if (slot->guessed_at != 0 &&
+	    uv_now(links->config.loop) > slot->guessed_at + links->config.timing->handshake / 2)
+		slot->segment = 0, slot->guessed_at = 0;
+	return slot->segment;
+}
+
+void sl_link_expect(struct sl_links *links, uint32_t peer)
+{
+	uint32_t segment = sl_link_segment_to(links, peer);
+	if (segment > 0)
+		bound_accepted(links, segment, uv_now(links->config.loop) + links->config.timing->handshake);
+}
+
+void sl_link_expect_no_more(struct sl_links *links)
+{
+	if (links->narrow_until != 0 && uv_now(links->config.loop) >= links->narrow_until)
+		bound_accepted(links, 0, 0);
+}
+
+/* Make the socket of a dial whose segments are bounded. */
+static void open_narrow(struct sl_link *link, uint32_t segment)
+{
+	int descriptor = socket(link->family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (descriptor < 0)
+		return; /* connecting fails likewise */
+	sl_link_segment_set(descriptor, segment);
+	if (uv_tcp_open(&link->tcp, descriptor) < 0)
+		close(descriptor);
+}
+
 void sl_link_connect(struct sl_link *link, const struct sockaddr *address)
 {
+	uint32_t segment = sl_link_segment_to(link->links, link->via);
 	link->family = address->sa_family;
+	if (segment > 0)
+		open_narrow(link, segment);
 	int rc = uv_tcp_connect(&link->connect, &link->tcp, address, on_connect);
 	if (rc < 0)
 		fail_connect(link, rc);
@@ -418,7 +464,9 @@ static void shut(struct sl_link *link)
 {
 	sl_tls_session_end(&link->session);
 	sl_link_write(link);
-	if (!uv_is_closing((uv_handle_t *)&link->tcp))
+	if (uv_is_closing((uv_handle_t *)&link->tcp))
+		return;
+	if (!link->reset || uv_tcp_close_reset(&link->tcp, on_closed) < 0)
 		uv_close((uv_handle_t *)&link->tcp, on_closed);
 }
 

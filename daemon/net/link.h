@@ -44,6 +44,7 @@
  */
 #pragma once
 
+#include "daemon/net/link_segment.h"
 #include "daemon/net/link_speed.h"
 #include "daemon/net/link_window.h"
 #include "daemon/net/links.h"
@@ -120,7 +121,8 @@ struct sl_link {
 	uv_connect_t connect;
 	int family; /* of the address that it dials */
 	enum sl_link_way way;
-	uint32_t via;  /* roster index of the learner whose address is dialled: the peer, or the relay */
+	uint32_t via;  /* roster index of the learner at the other end of the connection: the peer, or the
+			  relay;  UINT32_MAX: not known yet */
 	uint32_t ways; /* addresses of that learner, each name counted as one */
 	uint8_t token[SL_RELAY_TOKEN_BYTES]; /* for the relay */
 	struct sl_leg *leg;		     /* of a connection that this learner relays; owned */
@@ -133,7 +135,8 @@ struct sl_link {
 	struct sl_frame_queue control, vectors;
 	struct sl_frame *current; /* partly encrypted */
 	size_t current_at;
-	size_t in_flight; /* ciphertext that the kernel has not accepted yet */
+	size_t in_flight;    /* ciphertext that the kernel has not accepted yet */
+	uint64_t stalled_at; /* link_segment.h */
 	struct sl_link_speed speed;
 	struct sl_link_window window;
 	uint64_t looked;      /* bytes both ways at the last look at speed and window */
@@ -141,6 +144,8 @@ struct sl_link {
 	size_t vector_bytes;  /* waiting in `vectors` */
 	uint32_t unread;      /* frames handed over and not processed yet */
 	bool paused;	      /* reading stops until fewer are unread */
+	bool large;	      /* what was written may be more than a small segment, and not be acknowledged */
+	bool reset;	      /* it ends at once: nothing that is sent would arrive before the end */
 	bool rejected; /* offered, then closed in order: the other end has another link, takes none yet, or
 			  ends */
 	uint64_t since, heard, sent; /* loop time, ms; `since`: begin of the present state */
@@ -190,6 +195,8 @@ struct sl_slot {
 	struct sl_place places[2];
 	struct sockaddr_storage last; /* address of the last link; family 0: none */
 	bool last_proxied;	      /* .. is the proxy's */
+	uint32_t segment;	      /* most bytes of a TCP segment to it; 0: as the path has it */
+	uint64_t guessed_at;	      /* when that was guessed; 0: a link has come up since */
 };
 
 #define SL_RECORD_BYTES (16u << 10) /* largest plaintext of a TLS record */
@@ -225,6 +232,7 @@ struct sl_links {
 	int64_t slept;	       /* ms that the machine has slept since it was booted */
 	bool crowded;	       /* a dial waits for the end of another */
 	uint32_t open;	       /* links not freed yet */
+	uint64_t narrow_until; /* accepted connections have small segments until then */
 	bool closing;
 };
 
@@ -275,6 +283,14 @@ void sl_links_places_look(struct sl_links *links, uint64_t now);
 void sl_links_place(struct sl_link *link, const uint8_t *payload, size_t size);
 /* `link`, not kept, is of another start of the member than the link that is up: it is a suspect. */
 void sl_links_rival(struct sl_link *link, uint32_t member);
+/* Return the most bytes of a segment to `peer`, 0: as the path has it. A guess is forgotten if no link comes
+ * up soon: all packets are lost then. */
+uint32_t sl_link_segment_to(struct sl_links *links, uint32_t peer);
+/* Bound the segments of the connections that are accepted in the next 10 s, if those to `peer` are: it may be
+ * the one that dials. */
+void sl_link_expect(struct sl_links *links, uint32_t peer);
+/* Bound them no longer once that time is over. */
+void sl_link_expect_no_more(struct sl_links *links);
 
 /* links_report.c */
 /* Report a key without a roster line: once for each member in whose place it answers, and once if it only

@@ -59,6 +59,7 @@ static void count_write(struct sl_link *link, size_t size)
 {
 	if (size >= SL_SPEED_WRITE_BYTES)
 		sl_link_speed_begin(&link->speed, sl_link_descriptor(link));
+	link->large = link->large || size > SL_SEGMENT_LEAST;
 	link->links->figures.bytes_sent += size;
 	sl_link_bytes_of(link)->sent += size;
 	link->links->figures.writes++;

@@ -56,6 +56,7 @@ struct sl_links_handler {
 
 #define SL_LINK_TURNED_AWAY                                                                                  \
 	"turned away: it waits for its first program, ends, or is linked to another process with this key"
+#define SL_LINK_NARROW "large packets are lost on the way: it is linked again with small ones"
 #define SL_PLACE_BYTES 61u
 #define SL_PLACES_BYTES (2 * SL_PLACE_BYTES + 6)
 
@@ -152,8 +153,9 @@ struct sl_link_figures {
 	size_t waiting; /* bytes that the kernel has not accepted yet */
 	size_t unsent;	/* bytes that it has accepted and not sent */
 	enum sl_link_way way;
-	uint32_t via;	/* RELAY: roster index of that learner */
-	size_t buffers; /* size of the socket buffers, as the kernel counts them */
+	uint32_t via;	  /* RELAY: roster index of that learner */
+	uint32_t segment; /* most bytes of a packet */
+	size_t buffers;	  /* size of the socket buffers, as the kernel counts them */
 };
 /* Look at the link to `peer`; false: there is none, all is 0. */
 bool sl_links_figures_of(const struct sl_links *links, uint32_t peer, struct sl_link_figures *state);

@@ -321,6 +321,8 @@ static bool established(struct sl_link *link)
 	note_address(link);
 	assert(slot->up == NULL && slot->dialling == NULL);
 	slot->up = link;
+	if (sl_link_segment_to(links, link->via) > 0)
+		links->slots[link->via].guessed_at = 0;
 	link->state = SL_LINK_UP;
 	link->since = link->heard = uv_now(links->config.loop);
 	links->figures.up++;
@@ -352,6 +354,8 @@ static bool handshake_done(struct sl_link *link)
 	}
 	abort_dial(slot);
 	link->peer = member;
+	if (link->way == SL_LINK_DIRECT)
+		link->via = member;
 	slot->bytes.sent += link->early.sent;
 	slot->bytes.received += link->early.received;
 	link->links->handshaking--;
@@ -473,11 +477,28 @@ static void take_order(struct sl_link *link, const uint8_t *payload, size_t size
 		take_relayed(links, (uint32_t)other, link->peer, order.token);
 }
 
+/* If full segments were lost until the end of this connection, have the next ones on its way use smaller
+ * ones. */
+static void learn(struct sl_link *link, uint64_t now)
+{
+	struct sl_links *links = link->links;
+	struct sl_slot *slot = &links->slots[link->via];
+	struct sl_tcp_info info;
+	bool stalled = link->stalled_at != 0 && now >= link->stalled_at + links->config.timing->silence / 2;
+	if ((stalled || link->reset) && sl_tcp_info_get(sl_link_descriptor(link), &info)) {
+		slot->segment = sl_link_segment_after(info.segment);
+		slot->guessed_at = link->leg != NULL ? 0 : now;
+	}
+	sl_link_expect(links, link->via);
+}
+
 static void lost(struct sl_link *link)
 {
 	struct sl_links *links = link->links;
 	if (link->way == SL_LINK_RELAY && !link->begun)
 		links->slots[link->via].tries++; /* the relay may be reached at another address */
+	if (link->leg != NULL && link->via != UINT32_MAX)
+		learn(link, uv_now(links->config.loop));
 	if (sl_relay_lost(link))
 		return;
 	if (link->peer == UINT32_MAX) {
@@ -492,6 +513,7 @@ static void lost(struct sl_link *link)
 		return;
 	if (stood) {
 		slot->up = NULL;
+		learn(link, now);
 		links->relays -= slot->relays;
 		slot->relays = false;
 		slot->alone_since = now;
@@ -548,9 +570,27 @@ static uint64_t patience(const struct sl_link *link)
 	return looks_up(link) || relay || others ? handshake / 4 : handshake;
 }
 
+/* Close the link if full segments are lost on its way, and have the next one use smaller ones. A relay closes
+ * both of its connections. */
+static bool mend(struct sl_link *link, uint64_t now)
+{
+	struct sl_tcp_info info;
+	if (!link->large || link->via == UINT32_MAX || !sl_tcp_info_get(sl_link_descriptor(link), &info))
+		return false;
+	link->large = info.pending || link->state == SL_LINK_SPLICED;
+	if (!sl_link_segment_is_lost(&link->stalled_at, &info, now, link->heard,
+				     link->links->config.timing->silence, link->links->narrow_until != 0))
+		return false;
+	link->reset = true;
+	sl_link_close(link, SL_LINK_NARROW);
+	return true;
+}
+
 static void tend(struct sl_link *link, uint64_t now)
 {
 	const struct sl_links_timing *timing = link->links->config.timing;
+	if (link->state >= SL_LINK_UP && mend(link, now))
+		return;
 	if (link->state == SL_LINK_SPLICED)
 		return; /* sl_relay_look */
 	if (link->state != SL_LINK_UP) {
@@ -626,6 +666,7 @@ static void on_tick(uv_timer_t *timer)
 	}
 	sl_relay_look(links, now);
 	sl_links_places_look(links, now);
+	sl_link_expect_no_more(links);
 	dial_due(links, now);
 }
 

@@ -80,6 +80,7 @@ bool sl_links_figures_of(const struct sl_links *links, uint32_t peer, struct sl_
 					  .flight = floor ? 0 : link->speed.flight,
 					  .waiting = sl_links_waiting(links, peer) + link->in_flight,
 					  .unsent = info.unsent,
+					  .segment = info.segment,
 					  .way = link->way,
 					  .via = link->via,
 					  .buffers = sl_link_window_size(sl_link_descriptor(link))};

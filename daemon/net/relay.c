@@ -107,6 +107,8 @@ void sl_relay_grant(struct sl_link *link, uint32_t other)
 		return;
 	end(s, "its learner has asked for another one");
 	*s = (struct sl_splice){.used = true, .ends = {link->peer, other}, .since = now};
+	sl_link_expect(links, link->peer);
+	sl_link_expect(links, other);
 	randombytes_buf(s->tokens, sizeof s->tokens);
 	struct sl_relay_order dial = {SL_RELAY_DIAL, members[other].id, {0}},
 			      take = {SL_RELAY_TAKE, members[link->peer].id, {0}};
@@ -239,6 +241,8 @@ void sl_relay_leg(struct sl_link *link, const uint8_t *bytes, size_t count)
 		return;
 	}
 	leg->splice = s;
+	link->via = s->ends[k];
+	link->large = true;
 	s->legs[k] = link;
 	link->state = SL_LINK_SPLICED;
 	link->links->handshaking--;

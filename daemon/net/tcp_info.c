@@ -12,6 +12,14 @@ static double delivery(const struct tcp_info *info)
 	return (double)info->tcpi_delivery_rate * (filled < 1 ? filled : 1);
 }
 
+/* Of a kernel before 4.19: 0. Of a connection that this end began, the kernel counts one byte more as
+ * acknowledged. */
+static uint64_t unacked(const struct tcp_info *info)
+{
+	uint64_t sent = info->tcpi_bytes_sent - info->tcpi_bytes_retrans + 1;
+	return sent > info->tcpi_bytes_acked ? sent - info->tcpi_bytes_acked : 0;
+}
+
 bool sl_tcp_info_get(int descriptor, struct sl_tcp_info *info)
 {
 	struct tcp_info kernel = {0};
@@ -26,6 +34,9 @@ bool sl_tcp_info_get(int descriptor, struct sl_tcp_info *info)
 				     .acked = kernel.tcpi_bytes_acked,
 				     .busy_us = kernel.tcpi_busy_time,
 				     .unsent = kernel.tcpi_notsent_bytes,
+				     .unacked = unacked(&kernel),
+				     .segment = kernel.tcpi_snd_mss,
+				     .retransmits = kernel.tcpi_retransmits,
 				     .pending = kernel.tcpi_unacked > 0 || kernel.tcpi_notsent_bytes > 0};
 	return true;
 }

@@ -9,6 +9,9 @@ struct sl_tcp_info {
 	double delivery; /* bytes/s of the last flight, with packets as large as they were on average */
 	uint64_t acked, busy_us; /* bytes; time in which there was something to be acknowledged */
 	uint64_t unsent;	 /* bytes accepted and not given to the network yet */
+	uint64_t unacked;	 /* bytes given to it and not acknowledged */
+	uint32_t segment;	 /* most bytes of a packet */
+	uint32_t retransmits;	 /* times that the first of them was sent again, without an answer */
 	bool pending;		 /* not all bytes are acknowledged */
 };
 

@@ -11,6 +11,8 @@
 #define OUT_SMALL 4096u
 #define OUT_LARGE (SL_TLS_WRITE_BYTES + SL_TLS_WRITE_BYTES / 64)
 
+#define PADDING 65000u /* an extension without a meaning */
+
 #define EXPORT_LABEL "EXPORTER-starling-join"
 
 /* SL_TLS_JOIN with its length before it. */
@@ -164,6 +166,22 @@ int sl_tls_open(struct sl_tls *tls, const struct sl_identity *identity, const st
 				  ERR_reason_error_string(ERR_get_error()));
 	}
 	return SL_OK;
+}
+
+static int add_padding(SSL *ssl, unsigned type, unsigned context, const unsigned char **out, size_t *bytes,
+		       X509 *certificate, size_t index, int *alert, void *argument)
+{
+	static const unsigned char zeros[12000];
+	(void)ssl, (void)type, (void)context, (void)certificate, (void)index, (void)alert, (void)argument;
+	*out = zeros;
+	*bytes = sizeof zeros;
+	return 1;
+}
+
+bool sl_tls_pad(struct sl_tls *tls)
+{
+	return SSL_CTX_add_custom_ext(tls->context, PADDING, SSL_EXT_CLIENT_HELLO, add_padding, NULL, NULL,
+				      NULL, NULL) == 1;
 }
 
 void sl_tls_close(struct sl_tls *tls)

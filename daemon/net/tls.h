@@ -47,6 +47,10 @@ void sl_tls_close(struct sl_tls *tls);
 #define SL_TLS_WRITE_BYTES                                                                                   \
 	(192u << 10) /* plaintext for which the output buffer is sized; larger writes are slower */
 
+/* Have the first message of clients fill packets of any size up to 12,000 bytes, by an extension that no
+ * server reads. false: out of memory. */
+bool sl_tls_pad(struct sl_tls *tls);
+
 /* One connection. `in`: received bytes that are not used yet (borrowed). `out`: bytes to send (owned). */
 struct sl_tls_session {
 	SSL *ssl;

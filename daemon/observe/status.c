@@ -267,6 +267,7 @@ static json_t *peer_object(const struct sl_observe *observe, uint32_t index)
 			: link.way == SL_LINK_RELAY
 				? json_sprintf("relay %s", observe->of.roster->members[link.via].name)
 				: json_string(ways[link.way]),
+		.segment = linked ? whole(link.segment) : json_null(),
 		.in_range = json_boolean(peer.in_range),
 		.participant = json_boolean(peer.participant),
 		.neighbour = json_boolean(peer.neighbour),

@@ -86,8 +86,8 @@ struct learner {
 static void *run(void *argument)
 {
 	struct learner *l = argument;
-	l->opened = sl_join_client_open(&l->client, l->identity, l->stage->proxy, l->stage->address,
-					l->stage->ms, &l->error);
+	l->opened = sl_join_client_open(&l->client, SL_JOIN_FOR_ANSWER, false, l->identity, NULL,
+					l->stage->proxy, l->stage->address, l->stage->ms, &l->error);
 	l->rc = l->opened;
 	if (l->opened == SL_OK)
 		l->rc = sl_join_client_ask(&l->client, &l->request, &l->answer, &l->error);
@@ -236,8 +236,9 @@ static void *open_all(void *argument)
 {
 	struct open_many *m = argument;
 	for (size_t i = 0; i < SL_JOINS_MAX + 4; i++)
-		m->rcs[i] = sl_join_client_open(&m->clients[i], &m->stage->stranger, NULL, m->stage->address,
-						5000, NULL);
+		m->rcs[i] =
+			sl_join_client_open(&m->clients[i], SL_JOIN_FOR_ANSWER, false, &m->stage->stranger,
+					    NULL, NULL, m->stage->address, 5000, NULL);
 	m->ended = true;
 	return NULL;
 }
@@ -307,7 +308,8 @@ static void *send_raw(void *argument)
 {
 	static struct sl_join_client client;
 	struct raw *raw = argument;
-	int rc = sl_join_client_open(&client, &raw->stage->stranger, NULL, raw->stage->address, 5000, NULL);
+	int rc = sl_join_client_open(&client, SL_JOIN_FOR_ANSWER, false, &raw->stage->stranger, NULL, NULL,
+				     raw->stage->address, 5000, NULL);
 	if (rc == SL_OK)
 		rc = sl_tls_session_write(&client.session, raw->bytes, raw->size);
 	if (rc == SL_OK && send(client.fd, client.session.out, client.session.out_bytes, MSG_NOSIGNAL) < 0)

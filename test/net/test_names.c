@@ -245,7 +245,8 @@ TEST(a_command_looks_up_for_so_long)
 	freeaddrinfo(found);
 	assert_int_equal(sl_address_look_up("learner-2:7400", 0, &found), EAI_AGAIN);
 	net_open(&net);
-	assert_int_equal(sl_join_client_open(&client, &net.identities[0], NULL, "learner-2:7400", 10, &error),
+	assert_int_equal(sl_join_client_open(&client, SL_JOIN_FOR_ANSWER, false, &net.identities[0], NULL,
+					     NULL, "learner-2:7400", 10, &error),
 			 SL_ERR_IO);
 	assert_int_equal(client.failure, SL_JOIN_FAILURE_RESOLVE);
 	sl_join_client_close(&client);

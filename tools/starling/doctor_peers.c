@@ -10,6 +10,7 @@
 #include "common/protocol/canonical.h"
 #include "common/wire/codec.h"
 #include "daemon/membership/join_client.h"
+#include "daemon/net/link_segment.h"
 #include "daemon/runtime/address.h"
 #include "tools/lib/command.h"
 #include "tools/lib/control_query.h"
@@ -24,6 +25,7 @@ struct peer {
 	bool done;			/* the finding is complete */
 	char path[SL_NAME_BYTES + 8];	/* of the connection, if it is not direct */
 	bool has_link;			/* the learner of this machine holds one */
+	bool narrow;			/* large packets are lost on the way to it */
 	bool other_run;			/* .. and the peer has said over it that it is in another run */
 	bool has_clock;			/* it has told the time */
 	int64_t ahead_s;		/* of the clock of this machine */
@@ -154,14 +156,29 @@ static void hear(struct sl_doctor_finding *f, const struct sl_doctor *d, struct 
 		find(f, SL_DOCTOR_FAIL, rc == SL_ERR_CRYPTO ? "refuses key" : "mute", "%s", "");
 }
 
+/* Open a connection with packets as large as those of a link, or with small ones if no others arrive. */
+static int open_to(const struct sl_doctor *d, enum sl_join_purpose purpose, struct peer *p,
+		   struct sl_join_client *client, struct sl_error *error)
+{
+	const struct sl_roster *roster = purpose == SL_JOIN_FOR_ANSWER ? NULL : &d->group.roster;
+	int rc = sl_join_client_open(client, purpose, true, &d->identity, roster, &d->proxy, p->address,
+				     p->ms, error);
+	if (!sl_join_client_is_stuck(client))
+		return rc;
+	sl_join_client_close(client);
+	rc = sl_join_client_open(client, purpose, false, &d->identity, roster, &d->proxy, p->address, p->ms,
+				 error);
+	p->narrow = p->narrow || rc == SL_OK;
+	return rc;
+}
+
 /* Begin a link as the learner would. */
 static void try_link(const struct sl_doctor *d, uint32_t index, struct peer *p, struct sl_doctor_finding *f)
 {
 	const struct sl_roster *roster = &d->group.roster;
 	struct sl_join_client client;
 	struct sl_error error = {0};
-	int rc =
-		sl_join_client_open_link(&client, &d->identity, roster, &d->proxy, p->address, p->ms, &error);
+	int rc = open_to(d, SL_JOIN_FOR_LINK, p, &client, &error);
 	if (rc == SL_OK && client.session.member != (int)index)
 		find_other_key(f, roster, client.session.pin);
 	else if (rc == SL_OK)
@@ -223,7 +240,7 @@ static bool try_join(const struct sl_doctor *d, uint32_t index, struct peer *p, 
 	struct sl_join_answer answer;
 	struct sl_error error = {0};
 	snprintf(request.group, sizeof request.group, "%s", d->group.name);
-	int rc = sl_join_client_open(&client, &d->identity, &d->proxy, p->address, p->ms, &error);
+	int rc = open_to(d, SL_JOIN_FOR_ANSWER, p, &client, &error);
 	bool serves = rc == SL_OK;
 	if (rc != SL_OK && client.failure != SL_JOIN_FAILURE_HANDSHAKE)
 		find_unreachable(p, f, &client, &error);
@@ -242,13 +259,12 @@ static bool try_join(const struct sl_doctor *d, uint32_t index, struct peer *p, 
 }
 
 /* Look whether a link that the learner holds could be dialled from here, too. The link stays. */
-static void try_dial(const struct sl_doctor *d, uint32_t index, const struct peer *p,
-		     struct sl_doctor_finding *f)
+static void try_dial(const struct sl_doctor *d, uint32_t index, struct peer *p, struct sl_doctor_finding *f)
 {
 	const struct sl_roster *roster = &d->group.roster;
 	struct sl_join_client client;
 	struct sl_error error = {0};
-	int rc = sl_join_client_look(&client, &d->identity, roster, &d->proxy, p->address, p->ms, &error);
+	int rc = open_to(d, SL_JOIN_FOR_LOOK, p, &client, &error);
 	if (rc != SL_OK && client.failure != SL_JOIN_FAILURE_HANDSHAKE)
 		find_unreachable(p, f, &client, &error);
 	else if (rc != SL_OK || client.session.member != (int)index)
@@ -301,6 +317,8 @@ static void examine(const struct sl_doctor *d, uint32_t index, struct peer *p)
 		one.finding = (struct sl_doctor_finding){.level = SL_DOCTOR_OK};
 		examine_at(d, index, &one, &one.finding);
 		blame_address(d, &one);
+		if (one.narrow && one.finding.level == SL_DOCTOR_OK)
+			find(&one.finding, SL_DOCTOR_WARN, "narrow", "%s", "");
 		if (i == 0 || one.finding.level < p->finding.level)
 			*p = one;
 	}
@@ -346,6 +364,8 @@ static void note_links(struct asked *a, const struct sl_doctor *d)
 		const char *path = json_string_value(json_object_get(one, "path"));
 		if (path != NULL && strcmp(path, "direct") != 0)
 			snprintf(a->peers[at].path, sizeof a->peers[at].path, "%s", path);
+		json_int_t segment = json_integer_value(json_object_get(one, "segment"));
+		a->peers[at].narrow = segment > 0 && segment <= SL_SEGMENT_SMALL;
 		a->peers[at].has_link = link != NULL && strcmp(link, "up") == 0;
 		a->peers[at].other_run = json_is_true(json_object_get(one, "other_run"));
 	}

@@ -72,6 +72,9 @@ PEERS = {
     "busy": ("answers, and holds another link, or waits for its first program", ""),
     "forming": ("answers; the group is forming", ""),
     "link": ("the learner holds a link", ""),
+    "narrow": ("it can be reached, but large packets are lost on the way; links use small ones (of 1200 bytes, or 536)",
+               "if the path is to carry more: let ICMP 'fragmentation needed' and 'packet too big' through the firewalls, "
+               "or lower the MTU of the VPN's interface at both ends (ip link set dev NAME mtu 1280)"),
     "relayed": ("the learner holds a link; its own address does not answer ({})", ""),
     "late": (f"not done within {PEERS_S} s", "does its name resolve? see /etc/resolv.conf"),
     "nowhere": ("its address {}", CORRECT),

@@ -1,0 +1,153 @@
+"""Bad paths between sites: paths.py STARLING STARLINGD UNIT [--nightly]
+
+Four hosts as in hosts.py. Some stand at a bridge of their own, and a cable leads from there to the others: a path that loses all packets above a size and
+tells nobody. One host cannot be dialled by the others, as behind NAT. Skipped where name spaces are refused.
+"""
+import json
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import hosts
+import lab
+from hosts import Group, invitation
+from lab import ip, run
+from patience import PATIENCE, expect
+
+NARROW = 1314  # bytes of the largest Ethernet frame: a path with an MTU of 1300
+CABLE = 'cable0', 'cable1'
+SMALL = 1200
+# Longer than the silence that ends a link: a lost link ends an attempt before a learner is blamed for it.
+TIMEOUTS = 'stall_timeout=10', 'straggler_timeout=30'
+ADVERTISED = {4: '10.77.0.204:7400'}  # nothing answers there
+
+
+class Host(hosts.Host):
+	def __init__(self, folder, number):
+		super().__init__(folder, number)
+		self.advertised = ADVERTISED.get(number, self.advertised)
+
+	def peers(self):
+		shown = json.loads(self.done(self.starling('status', '--json', '--control', '/var/lib/starling/ward/state/control.sock')))
+		return shown['learners'][0]['status']['peers']
+
+	def blames(self):
+		return self.log.read_text().count('"event":"penalty"')
+
+	def doctor(self):
+		"""Return the lines of the doctor that speak of a narrow path."""
+		said = run(*self.inside('sh', '-c', f'{hosts.STARLING} doctor; true'))
+		return [line for line in said.splitlines() if 'large packets are lost on the way' in line]
+
+
+def lay_cable():
+	"""Connect the bridge `far` to bridge0."""
+	for bridge in ('bridge0', 'far'):
+		lab.add_bridge(bridge)
+	ip('link', 'add', 'dev', CABLE[0], 'type', 'veth', 'peer', 'name', CABLE[1])
+	for end, bridge in zip(CABLE, ('bridge0', 'far')):
+		ip('link', 'set', 'dev', end, 'master', bridge, 'up')
+
+
+def lose(*ends, burst=NARROW):
+	"""Lose what is too large and leaves one of these ends: 0 towards the far hosts, 1 from them. Segments that the kernel sends as one are cut first."""
+	for end in CABLE:
+		run('tc', 'qdisc', 'replace', 'dev', end, 'root', 'pfifo', 'limit', '1000')
+	for end in ends:
+		run('tc', 'qdisc', 'replace', 'dev', CABLE[end], 'root', 'tbf', 'rate', '100mbit', 'burst', str(burst), 'limit', '1mb')
+
+
+def start(group, folder):
+	"""Make a group, whose last host joins over the narrow path."""
+	group.hosts = [Host(folder, number) for number in range(1, 5)]
+	first, others = group.hosts[0], group.hosts[1:]
+	said = first.done(first.starling('group', 'create', 'ward', '--learner', first.name, '--address', f'{first.address}:7400', '--members', '4',
+		'--auto-admit', '3', *hosts.OWN, *(word for setting in hosts.SETTINGS for word in ('--set', setting)), *(word for setting in TIMEOUTS for word in ('--set', setting))))
+	first.start()
+	others[2].plug('far')
+	lose(0, 1)
+	for host, joining in hosts.join(others, invitation(said)):
+		host.done(joining)
+	for host in others:
+		host.start()
+	group.expect_rounds('joined over a narrow path, all', group.hosts, 2)
+	is_mended(group, others[2])
+
+
+def again(group):
+	"""Start all learners anew: they have forgotten the paths."""
+	lose()
+	for host in group.hosts:
+		host.daemon.kill()
+		host.daemon.wait(PATIENCE)
+	for host in group.hosts:
+		host.boot()
+	group.expect_rounds('started again, all', group.hosts, 1)
+
+
+def narrow(group, host, *ends):
+	"""A path of large packets becomes narrow in these directions."""
+	again(group)
+	for other in group.hosts[2:]:
+		other.plug('far' if other is host else 'bridge0')
+	group.expect_rounds(f'{host.name} has moved, all', group.hosts, 1)
+	lose(*ends)
+	group.expect_rounds(f'narrow {" and ".join(("to", "from")[end] for end in ends)} {host.name}, all', group.hosts, 2)
+	is_mended(group, host)
+
+
+def is_mended(group, host):
+	"""All links of this host have small packets, no other link has, and nobody is left out."""
+	for one in group.hosts:
+		for peer in one.peers():
+			small = host.name in (one.name, peer['name'])
+			assert peer['segment'] is None or (peer['segment'] <= SMALL) == small, f'{one.name} sends {peer["segment"]} bytes at once to {peer["name"]}'
+	expect('nobody is left out', lambda: not any(peer['left_out_until'] for one in group.hosts for peer in one.peers()))
+	print(f'blamed so far: {[one.blames() for one in group.hosts]}', flush=True)
+
+
+def doctor(group, host):
+	"""It names the path of links that a learner has, and tries a path without one."""
+	others = len(group.hosts) - 2  # one cannot be dialled
+	said = host.doctor()
+	assert len(said) == others and all(line.startswith('warn') for line in said), said
+	host.daemon.kill()
+	host.daemon.wait(PATIENCE)
+	said = host.doctor()
+	assert len(said) == others, said
+	lose()
+	said = host.doctor()
+	assert not said, said
+	host.boot()
+
+
+def inside():
+	ip('link', 'set', 'dev', 'lo', 'up')
+	lay_cable()
+	with tempfile.TemporaryDirectory(prefix='starling-test-') as name:
+		group, folder = Group(), Path(name)
+		try:
+			start(group, folder)
+			third, fourth = group.hosts[2:]
+			for host in third, fourth:
+				for ends in (0, 1), (0,), (1,):
+					narrow(group, host, *ends)
+				if host is third:
+					doctor(group, third)
+			for host in group.hosts:
+				assert '"event":"fatal"' not in host.log.read_text(), host.name
+				assert host.daemon.poll() is None, f'{host.name} has ended'
+		except BaseException:
+			hosts.tell(group.hosts)
+			raise
+		finally:
+			for host in group.hosts:
+				for process in filter(None, (host.daemon, host.holder)):
+					process.kill()
+					process.wait()
+	print('paths: passed')
+
+
+if __name__ == '__main__':
+	sys.exit(hosts.main(inside))
