@@ -1,7 +1,7 @@
 """Bad paths between sites: paths.py STARLING STARLINGD UNIT [--nightly]
 
 Four hosts as in hosts.py. Some stand at a bridge of their own, and a cable leads from there to the others: a path that loses all packets above a size and
-tells nobody. One host cannot be dialled by the others, as behind NAT. Skipped where name spaces are refused.
+tells nobody, or all packets in one direction, or all. One host cannot be dialled by the others, as behind NAT. Skipped where name spaces are refused.
 """
 import json
 import sys
@@ -18,6 +18,10 @@ from patience import PATIENCE, expect
 NARROW = 1314  # bytes of the largest Ethernet frame: a path with an MTU of 1300
 CABLE = 'cable0', 'cable1'
 SMALL = 1200
+NEW_ADDRESS = '10.77.0.103'
+OUTAGE_S = 8  # longer than the silence that ends a link
+OUTAGES_S = (*[OUTAGE_S] * 12, *[360] * 6) if hosts.NIGHTLY else (OUTAGE_S,)
+WAYS = (0, 1), (0,), (1,)
 # Longer than the silence that ends a link: a lost link ends an attempt before a learner is blamed for it.
 TIMEOUTS = 'stall_timeout=10', 'straggler_timeout=30'
 ADVERTISED = {4: '10.77.0.204:7400'}  # nothing answers there
@@ -31,6 +35,9 @@ class Host(hosts.Host):
 	def peers(self):
 		shown = json.loads(self.done(self.starling('status', '--json', '--control', '/var/lib/starling/ward/state/control.sock')))
 		return shown['learners'][0]['status']['peers']
+
+	def phase(self):
+		return self.log.read_text().rpartition('"event":"phase"')[2].partition('"text":"')[2].partition('"')[0]
 
 	def blames(self):
 		return self.log.read_text().count('"event":"penalty"')
@@ -56,6 +63,11 @@ def lose(*ends, burst=NARROW):
 		run('tc', 'qdisc', 'replace', 'dev', end, 'root', 'pfifo', 'limit', '1000')
 	for end in ends:
 		run('tc', 'qdisc', 'replace', 'dev', CABLE[end], 'root', 'tbf', 'rate', '100mbit', 'burst', str(burst), 'limit', '1mb')
+
+
+def lose_all(*ends):
+	for end in ends:
+		run('tc', 'qdisc', 'replace', 'dev', CABLE[end], 'root', *lab.LOSE_ALL)
 
 
 def start(group, folder):
@@ -98,11 +110,10 @@ def narrow(group, host, *ends):
 
 
 def is_mended(group, host):
-	"""All links of this host have small packets, no other link has, and nobody is left out."""
-	for one in group.hosts:
-		for peer in one.peers():
-			small = host.name in (one.name, peer['name'])
-			assert peer['segment'] is None or (peer['segment'] <= SMALL) == small, f'{one.name} sends {peer["segment"]} bytes at once to {peer["name"]}'
+	"""All links of this host have small packets, and nobody is left out."""
+	def segments():
+		return [peer['segment'] for one in group.hosts for peer in one.peers() if host.name in (one.name, peer['name'])]
+	expect('small packets', lambda: all(segment and segment <= SMALL for segment in segments()))
 	expect('nobody is left out', lambda: not any(peer['left_out_until'] for one in group.hosts for peer in one.peers()))
 	print(f'blamed so far: {[one.blames() for one in group.hosts]}', flush=True)
 
@@ -110,16 +121,47 @@ def is_mended(group, host):
 def doctor(group, host):
 	"""It names the path of links that a learner has, and tries a path without one."""
 	others = len(group.hosts) - 2  # one cannot be dialled
-	said = host.doctor()
-	assert len(said) == others and all(line.startswith('warn') for line in said), said
+	expect('the doctor names the links', lambda: len(host.doctor()) == others)
+	again(group)  # no learner knows the path, which a doctor then finds by itself
 	host.daemon.kill()
 	host.daemon.wait(PATIENCE)
-	said = host.doctor()
-	assert len(said) == others, said
+	lose(0, 1)
+	expect('the doctor finds the path', lambda: len(host.doctor()) == others)
 	lose()
-	said = host.doctor()
-	assert not said, said
+	assert not host.doctor()
 	host.boot()
+
+
+def is_cut_off(group, host):
+	"""Neither this host nor any other has a link between them."""
+	return not any(peer['link'] == 'up' for one in group.hosts for peer in one.peers() if host.name in (one.name, peer['name']))
+
+
+def outage(group, host, ends, seconds, pause=0.0):
+	"""All packets are lost in these directions, in mid-round: the others go on, and the host is back afterwards."""
+	others = [one for one in group.hosts if one is not host]
+	last = group.look()
+	expect('a round begins', lambda: group.look() > last)
+	time.sleep(pause)
+	lose_all(*ends)
+	begin = time.monotonic()
+	what = f'{seconds} s without packets {" and ".join(("to", "from")[end] for end in ends)} {host.name}, in {host.phase()}'
+	group.expect_rounds(f'{what}, the others', others, 2)
+	expect('both ends of each link know', lambda: is_cut_off(group, host))
+	print(f'no link of {host.name} stands: {time.monotonic() - begin:.1f} s', flush=True)
+	time.sleep(max(0, begin + seconds - time.monotonic()))
+	group.expect_rounds(f'{what}, the others still', others, 1)
+	lose()
+	group.expect_rounds(f'{what}, then all', group.hosts, 1)
+
+
+def disconnected(group, host):
+	"""What a provider does every 24 hours: all connections end, and the host has another address. The roster has the old one."""
+	ended = run(*host.inside('ss', '-K', '-t', 'state', 'established'))
+	run(*host.inside('ip', 'address', 'delete', f'{host.address}/24', 'dev', 'eth0'))
+	run(*host.inside('ip', 'address', 'add', f'{NEW_ADDRESS}/24', 'dev', 'eth0'))
+	print(f'{ended.count(":7400")} connections of {host.name} have ended', flush=True)
+	group.expect_rounds(f'{host.name} has lost its connections and address, all', group.hosts, 2)
 
 
 def inside():
@@ -130,11 +172,19 @@ def inside():
 		try:
 			start(group, folder)
 			third, fourth = group.hosts[2:]
-			for host in third, fourth:
-				for ends in (0, 1), (0,), (1,):
+			for host, ways in (third, WAYS if hosts.NIGHTLY else WAYS[:1]), (fourth, WAYS if hosts.NIGHTLY else WAYS[1:]):
+				for ends in ways:
 					narrow(group, host, *ends)
 				if host is third:
 					doctor(group, third)
+			again(group)
+			third.plug('far')
+			fourth.plug('bridge0')
+			for ends in WAYS[1:] if hosts.NIGHTLY else WAYS[2:]:
+				outage(group, third, ends, OUTAGE_S)
+			for turn, seconds in enumerate(OUTAGES_S):
+				outage(group, third, (0, 1), seconds, 0.004 * turn)
+			disconnected(group, third)
 			for host in group.hosts:
 				assert '"event":"fatal"' not in host.log.read_text(), host.name
 				assert host.daemon.poll() is None, f'{host.name} has ended'
