@@ -94,6 +94,13 @@ struct sl_obstacles {
 	uint32_t peer;			   /* .. which one: roster index */
 };
 
+/* What came while models of missed rounds were fetched, since the learner had the last one. */
+struct sl_fetched {
+	double begun, since; /* times, monotonic, of the first CATCHUP and of the present one; 0: none */
+	double seconds;	     /* in CATCHUP */
+	uint64_t at, bytes;  /* received when it began; received in CATCHUP */
+};
+
 /* Measurements for the log and the status. */
 struct sl_figures_round {
 	uint64_t bytes_sent, bytes_received; /* at the last commit */
@@ -159,6 +166,7 @@ struct sl_observe {
 	struct sl_figures_round figures;
 	struct sl_wait_log wait;
 	struct sl_obstacles obstacles;
+	struct sl_fetched fetched;
 	struct sl_writing writing;
 	struct json_t *metrics;	       /* of the last training, as its application named them; NULL: none */
 	atomic_uint training_permille; /* progress of the training */

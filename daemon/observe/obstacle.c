@@ -1,5 +1,6 @@
 #include "daemon/observe/obstacle.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "common/base/bytes.h"
@@ -18,6 +19,55 @@ void sl_obstacle_report(struct sl_observe *observe, const struct sl_report *repo
 		snprintf(kept->different, sizeof kept->different, "%s", text);
 		kept->peer = report->peer;
 	}
+}
+
+/* Add what has come since CATCHUP began. */
+static void add_fetched(const struct sl_observe *observe, struct sl_fetched *f)
+{
+	uint64_t now = sl_links_figures(observe->of.links)->bytes_received;
+	double now_s = (double)uv_hrtime() / 1e9;
+	if (f->since > 0) {
+		f->seconds += now_s - f->since;
+		f->bytes += now - f->at;
+	}
+	f->since = now_s;
+	f->at = now;
+}
+
+void sl_obstacle_fetch(struct sl_observe *observe, const struct sl_report *report)
+{
+	struct sl_fetched *f = &observe->fetched;
+	bool fetches = report->kind == SL_REPORT_PHASE && report->phase == SL_PHASE_CATCHUP;
+	if (report->kind == SL_REPORT_CAUGHT_UP || report->kind == SL_REPORT_COMMITTED)
+		*f = (struct sl_fetched){0};
+	if (fetches || (f->since > 0 && report->kind == SL_REPORT_PHASE))
+		add_fetched(observe, f);
+	if (report->kind == SL_REPORT_PHASE && !fetches)
+		f->since = 0;
+	if (fetches && f->begun == 0)
+		f->begun = f->since;
+}
+
+/* The others wait for straggler_timeout once (ROUND.md §11.1): say so if a model needs longer. Two peers may
+ * send it. */
+static const char *describe_thin_link(const struct sl_observe *observe, char *text)
+{
+	struct sl_fetched f = observe->fetched;
+	const struct sl_core_config *config = observe->of.core_config;
+	double bytes = (double)config->model_bytes, waits = (double)config->straggler_timeout_ms / 1e3;
+	if (f.since > 0)
+		add_fetched(observe, &f);
+	double takes = f.bytes >= SL_RESULT_BYTES / 4 ? bytes / (double)f.bytes * f.seconds : 0;
+	if (takes > waits && (double)uv_hrtime() / 1e9 > f.begun + waits)
+		snprintf(text, SL_OBSTACLE_BYTES,
+			 "the model of a missed round has %.3g MB and comes at %.3g Mbit/s, so it takes %.0f "
+			 "s or "
+			 "more, and the others have waited for straggler_timeout, %.0f s; this learner needs "
+			 "%.3g "
+			 "Mbit/s, or all of them a straggler_timeout of %.0f s",
+			 bytes / 1e6, 8e-6 * bytes / takes, takes, waits, 16e-6 * bytes / waits,
+			 ceil(2 * takes));
+	return text;
 }
 
 /* Set `absent` to the learners of `awaited`, or, if it is NULL, of those in range, that are not linked.
@@ -91,7 +141,10 @@ const char *sl_obstacle(const struct sl_observe *observe, enum sl_wait wait, con
 	case SL_WAIT_CHANGE:
 		return describe_refusal(observe, text);
 	case SL_WAIT_READINESS:
-		return describe_absent(observe, awaited, text);
+		describe_absent(observe, awaited, text);
+		return text[0] != '\0' ? text : describe_thin_link(observe, text);
+	case SL_WAIT_RESULT:
+		return describe_thin_link(observe, text);
 	case SL_WAIT_ROSTER:
 	case SL_WAIT_MODEL:
 	case SL_WAIT_HISTORY:

@@ -10,6 +10,8 @@
 
 /* Keep `text`, the sentence of `report`, if it is one of struct sl_obstacles. */
 void sl_obstacle_report(struct sl_observe *observe, const struct sl_report *report, const char *text);
+/* Measure how fast the model of a missed round comes. */
+void sl_obstacle_fetch(struct sl_observe *observe, const struct sl_report *report);
 /* Return what waiting alone does not cure in `wait` for the learners of `awaited`, cause and remedy, in
  * `text`; "": it may cure it. */
 const char *sl_obstacle(const struct sl_observe *observe, enum sl_wait wait, const uint64_t *awaited,

@@ -312,6 +312,7 @@ void sl_report_log(struct sl_observe *observe, const struct sl_report *r)
 {
 	struct sl_record record;
 	sl_observe_report(observe, r);
+	sl_obstacle_fetch(observe, r);
 	if (r->kind == SL_REPORT_WAITING)
 		return; /* wait_log.h looks for itself */
 	if (r->kind == SL_REPORT_REJECTED) {

@@ -1,6 +1,6 @@
 """Learners that were away: away.py STARLING STARLINGD UNIT CLOCK [--nightly]
 
-A machine sleeps and wakes at another address; the name servers of all are silent. The hosts, the daemons and the computed means are
+A machine sleeps and wakes at another address; the name servers of all are silent; a newcomer has a thin link. The hosts, the daemons and the computed means are
 those of hosts.py, and the learners know each other by names. Skipped where name spaces are refused.
 """
 import json
@@ -68,12 +68,15 @@ def asleep(group, number, suspended):
 	host, new = group.hosts[number - 1], f'10.77.0.{100 + number}'
 	others = [h for h in group.hosts if h is not host]
 	host.daemon.send_signal(signal.SIGSTOP)
+	if suspended:
+		ip('link', 'set', 'dev', host.port, 'down')  # it does not see the others close their links
 	begin = time.monotonic()
 	group.expect_rounds('one sleeps, the others', others, 2)
 	time.sleep(max(0, begin + ASLEEP_S - time.monotonic()))
 	run(*host.inside('ip', 'address', 'delete', f'{host.address}/24', 'dev', 'eth0'))
 	run(*host.inside('ip', 'address', 'add', f'{new}/24', 'dev', 'eth0'))
 	host.address = new
+	host.plug('bridge0')
 	last, before, read = group.look(), len(host.rounds), len(host.log.read_text())
 	slept = time.monotonic() - begin
 	if suspended:
@@ -134,6 +137,51 @@ def links_of(host):
 	return sum(peer['link'] == 'up' for peer in shown['learners'][0]['status']['peers'])
 
 
+def thin_link(group, folder, straggler_timeout, takes_part):
+	"""A newcomer gets no model within straggler_timeout: it is left out, and says what it needs. Or it gets one, and takes part."""
+	first_number = 20 if takes_part else 30
+	group.hosts = [hosts.Host(folder, first_number + number) for number in range(1, 4)]
+	first, others = group.hosts[0], group.hosts[1:]
+	settings = 'rounds=100000', 'trainer=noise', 'noise_parameters=200000', 'values=model', f'decimals={hosts.DECIMALS}', \
+		f'straggler_timeout={straggler_timeout}', 'stall_timeout=60'
+	said = first.done(first.starling('group', 'create', 'ward', '--learner', first.name, '--address', first.advertised, '--members', '3',
+		'--auto-admit', '9', *(word for setting in settings for word in ('--set', setting))))
+	first.start()
+	line = invitation(said)
+	late = hosts.Host(folder, first_number + 4)
+	for host in others:
+		host.done(host.starling('join', line, '--name', host.name, '--address', host.advertised))
+		host.start()
+	expect('rounds of three', lambda: first.look() > 2)
+	late.done(late.starling('join', line, '--name', late.name, '--address', late.advertised))
+	rate = 'tbf', 'rate', '1mbit', 'burst', '16kb', 'latency', '300ms'
+	run('tc', 'qdisc', 'add', 'dev', late.port, 'root', *rate)
+	run(*late.inside('tc', 'qdisc', 'add', 'dev', 'eth0', 'root', *rate))
+	begin, before = time.monotonic(), first.look()
+	group.hosts.append(late)
+	late.start()
+	if takes_part:
+		expect('the newcomer takes part', lambda: late.look() and late.rounds)
+		print(f'thin link: {time.monotonic() - begin:.1f} s from its start to its first commit', flush=True)
+	else:
+		needs = expect('the newcomer says what it needs', lambda: re.search(r'or all of them a straggler_timeout of \d+ s', late.log.read_text()))
+		print(f'thin link: {time.monotonic() - begin:.1f} s until the newcomer says: {needs[0]}', flush=True)
+		expect('the others go on', lambda: first.look() > before + 3)
+
+
+def end(group):
+	for host in group.hosts:
+		assert '"event":"fatal"' not in host.log.read_text(), host.name
+		assert host.daemon.poll() is None, f'{host.name} has ended'
+
+
+def kill(group):
+	for host in group.hosts:
+		for process in filter(None, (host.daemon, host.holder)):
+			process.kill()
+			process.wait()
+
+
 def inside():
 	ip('link', 'set', 'dev', 'lo', 'up')
 	lab.add_bridge('bridge0')
@@ -144,23 +192,24 @@ def inside():
 	silent = subprocess.Popen(server.inside(sys.executable, '-c', SILENT_SERVER), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
 	silent.stdout.readline()
 	with tempfile.TemporaryDirectory(prefix='starling-test-') as name:
-		group, folder = Group(), Path(name)
+		group, thin, folder = Group(), Group(), Path(name)
 		try:
 			line = make(group, folder)
 			asleep(group, 4, suspended=False)
 			asleep(group, 5, suspended=True)
 			silent_names(group, folder, line)
-			for host in group.hosts:
-				assert '"event":"fatal"' not in host.log.read_text(), host.name
-				assert host.daemon.poll() is None, f'{host.name} has ended'
+			end(group)
+			kill(group)
+			for straggler_timeout, takes_part in (1, False), (60, True):
+				thin_link(thin, folder, straggler_timeout, takes_part)
+				end(thin)
+				kill(thin)
 		except BaseException:
-			hosts.tell(group.hosts)
+			hosts.tell(group.hosts + thin.hosts)
 			raise
 		finally:
-			for host in group.hosts:
-				for process in filter(None, (host.daemon, host.holder)):
-					process.kill()
-					process.wait()
+			kill(group)
+			kill(thin)
 			for process in silent, server.holder:
 				process.kill()
 				process.wait()
