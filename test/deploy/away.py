@@ -21,7 +21,8 @@ from patience import PATIENCE, expect
 CLOCK = Path(sys.argv[4]).resolve()
 hosts.OWN += '--set', 'log_level=debug'
 HOSTS = 5
-ASLEEP_S = 1800 if hosts.NIGHTLY else 8  # longer than the silence after which a link is closed
+STOPPED_S = 8  # longer than the silence after which a link is closed
+SUSPENDED_S = 1800 if hosts.NIGHTLY else STOPPED_S
 SILENT = 10, '10.77.0.10'  # a machine with a name server that never answers
 SILENT_SERVER = 'import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.bind(("", 53)); print(flush=True)\nwhile True: s.recv(512)'
 
@@ -67,12 +68,13 @@ def asleep(group, number, suspended):
 	suspended, its monotonic clock has stood still."""
 	host, new = group.hosts[number - 1], f'10.77.0.{100 + number}'
 	others = [h for h in group.hosts if h is not host]
+	seconds = SUSPENDED_S if suspended else STOPPED_S
 	host.daemon.send_signal(signal.SIGSTOP)
 	if suspended:
 		ip('link', 'set', 'dev', host.port, 'down')  # it does not see the others close their links
 	begin = time.monotonic()
 	group.expect_rounds('one sleeps, the others', others, 2)
-	time.sleep(max(0, begin + ASLEEP_S - time.monotonic()))
+	time.sleep(max(0, begin + seconds - time.monotonic()))
 	run(*host.inside('ip', 'address', 'delete', f'{host.address}/24', 'dev', 'eth0'))
 	run(*host.inside('ip', 'address', 'add', f'{new}/24', 'dev', 'eth0'))
 	host.address = new
