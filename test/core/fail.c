@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "tools/sim/sim.h"
+#include "test/simulator/sim.h"
 
 void sl_sim_failed(struct sl_sim *sim, const char *text)
 {

@@ -7,7 +7,7 @@
 #include "common/compute/state.h"
 #include "common/mixing/spectrum.h"
 #include "test/lib/test.h"
-#include "tools/sim/lie.h"
+#include "test/simulator/lie.h"
 #include "test/core/verbs.h"
 
 #define N 3u

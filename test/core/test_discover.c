@@ -4,7 +4,7 @@
 
 #include "test/lib/test.h"
 #include "test/core/driver.h"
-#include "tools/sim/check.h"
+#include "test/simulator/check.h"
 #include "test/core/verbs.h"
 
 static struct sl_sim *build(uint64_t seed, uint32_t learners, const char *topology, uint64_t rounds)

@@ -3,7 +3,7 @@
  */
 #include "test/core/driver.h"
 #include "test/lib/test.h"
-#include "tools/sim/lie.h"
+#include "test/simulator/lie.h"
 #include "test/core/verbs.h"
 
 static struct driver *by_forest(uint64_t c)

@@ -1,7 +1,7 @@
 /* Attempts that fail: the reason is reported, and a later attempt commits (ROUND.md §7.2 Rounds, attempts,
  * and the end of an attempt). */
 #include "test/lib/test.h"
-#include "tools/sim/check.h"
+#include "test/simulator/check.h"
 #include "test/core/verbs.h"
 
 static struct sl_sim *begin(uint64_t seed, uint32_t learners, const char *topology)

@@ -4,7 +4,7 @@
  * and every commit. */
 #include "common/core/state.h"
 #include "test/lib/test.h"
-#include "tools/sim/check.h"
+#include "test/simulator/check.h"
 #include "test/core/verbs.h"
 
 static struct sl_sim *begin_with(uint64_t seed, uint32_t learners, const char *topology, uint64_t quorum)

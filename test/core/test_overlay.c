@@ -7,7 +7,7 @@
 
 #include "common/base/bytes.h"
 #include "common/graph/connectivity.h"
-#include "tools/sim/check.h"
+#include "test/simulator/check.h"
 #include "test/core/verbs.h"
 
 #define MOST 100u

@@ -7,7 +7,7 @@
 #include "test/core/driver.h"
 #include "test/core/verbs.h"
 #include "test/lib/test.h"
-#include "tools/sim/sim.h"
+#include "test/simulator/sim.h"
 
 /* --- what is reported --- */
 

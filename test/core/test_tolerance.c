@@ -4,7 +4,7 @@
 
 #include "common/base/bytes.h"
 #include "test/lib/test.h"
-#include "tools/sim/check.h"
+#include "test/simulator/check.h"
 #include "test/core/driver.h"
 #include "test/core/verbs.h"
 

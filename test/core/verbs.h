@@ -2,7 +2,7 @@
  */
 #pragma once
 
-#include "tools/sim/sim.h"
+#include "test/simulator/sim.h"
 
 void sl_sim_elapse(struct sl_sim *sim, sl_ms ms);
 

@@ -14,7 +14,7 @@ from rooms import ROOT, symbols
 def room_of_built(built):
 	"""Return the folder with the sources of a library or of a program: that of the build folder, in the source tree."""
 	parts = (built.with_suffix('') if built.is_dir() else built.parent).parts
-	return next('/'.join(parts[i:]) for i in range(len(parts)) if parts[i] in ('common', 'daemon', 'tools') and (ROOT / Path(*parts[i:])).is_dir())
+	return next('/'.join(parts[i:]) for i in range(len(parts)) if parts[i] in ('common', 'daemon', 'test', 'tools') and (ROOT / Path(*parts[i:])).is_dir())
 
 
 def includes(room):

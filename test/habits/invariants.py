@@ -13,7 +13,7 @@ TEXT = ROOT / 'common/INVARIANTS.md'
 
 def functions():
 	"""Return the names of all functions that are defined in common, daemon and tools."""
-	text = '\n'.join((ROOT / path).read_text() for path in sources('common', 'daemon', 'tools'))
+	text = '\n'.join((ROOT / path).read_text() for path in sources('common', 'daemon', 'tools', 'test/explorer', 'test/simulator'))
 	return set(re.findall(r'^[a-z][^\n;={}]*?\b(\w+)\(', text, re.M))
 
 

@@ -10,7 +10,7 @@ from rooms import ARROWS, ROOT, reach, room_of, sources
 def main():
 	"""Read the include lines of every source file and report each that crosses rooms without an arrow."""
 	arrows, wrong = Counter(), []
-	for name in sources('common', 'daemon', 'tools'):
+	for name in sources('common', 'daemon', 'tools', 'test/explorer', 'test/simulator'):
 		room = room_of(name)
 		for number, line in enumerate((ROOT / name).read_text().splitlines(), 1):
 			include = re.match(r'#include "([^"]+)"', line)

@@ -32,8 +32,6 @@ ARROWS = {
 	'tools/lib': 'common/config common/model common/report daemon/runtime',
 	'tools/topology': 'tools/lib common/mixing common/report',
 	'tools/host': 'common/core',
-	'tools/explore': 'tools/host',
-	'tools/sim': 'tools/host tools/lib',
 	'tools/runner': 'tools/host tools/lib common/setup',
 	'tools/launch': 'tools/lib tools/topology common/report daemon/store daemon/net',
 	'tools/libstarling': '',  # for applications: nothing of the learner, whose protocol it implements a second time
@@ -41,7 +39,10 @@ ARROWS = {
 	'tools/example': 'tools/libstarlingcore',  # by its installed header
 	'tools/r': 'tools/libstarling',  # by its installed header
 	'tools/starling': 'common/dp tools/launch tools/runner daemon/membership',
-	'tools/dev': 'tools/starling tools/sim tools/explore daemon/learner',
+	'tools/dev': 'tools/starling daemon/learner',
+	# Tests themselves have no room.
+	'test/explorer': 'tools/host',
+	'test/simulator': 'test/explorer tools/host tools/lib',
 }
 
 

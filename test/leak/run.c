@@ -3,7 +3,7 @@
 #include <sodium.h>
 
 #include "common/base/bytes.h"
-#include "tools/sim/check.h"
+#include "test/simulator/check.h"
 
 #define FAULTS_US (UINT64_C(120) * 1000 * 1000)
 #define END_US (UINT64_C(1800) * 1000 * 1000)

@@ -7,7 +7,7 @@
 
 #include "test/leak/map.h"
 #include "test/leak/random_script.h"
-#include "tools/sim/fault.h"
+#include "test/simulator/fault.h"
 
 #define RUN_FIELD SL_P_MERSENNE31
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "test/lib/test.h"
-#include "tools/sim/play.h"
+#include "test/simulator/play.h"
 
 static void replay(const char *line)
 {

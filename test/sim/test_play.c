@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "test/lib/test.h"
-#include "tools/sim/play.h"
+#include "test/simulator/play.h"
 
 #define SEEDS 12u
 
