@@ -120,12 +120,7 @@ static void go(struct sl_link *link)
 	char one[SL_ADDRESS_BYTES], host[SL_ADDRESS_BYTES], port[SL_ADDRESS_PORT_BYTES];
 	struct sl_links *links = link->links;
 	struct sl_slot *slot = &links->slots[link->via];
-	union {
-		struct sockaddr any;
-		struct sockaddr_in v4;
-		struct sockaddr_in6 v6;
-	} at;
-	struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
+	struct addrinfo hints = {.ai_flags = AI_NUMERICHOST, .ai_socktype = SOCK_STREAM}, *at;
 	link->ways = take_turn(links, link->via, one);
 	if (link->via == link->peer)
 		slot->ways = link->ways;
@@ -136,10 +131,12 @@ static void go(struct sl_link *link)
 		return;
 	}
 	sl_address_split(one, host, port);
-	if (uv_ip4_addr(host, atoi(port), &at.v4) == 0 || uv_ip6_addr(host, atoi(port), &at.v6) == 0) {
-		sl_link_connect(link, &at.any);
+	if (getaddrinfo(host, port, &hints, &at) == 0) { /* no name */
+		sl_link_connect(link, at->ai_addr);
+		freeaddrinfo(at);
 		return;
 	}
+	hints.ai_flags = 0;
 	link->resolve.data = link;
 	int rc = uv_getaddrinfo(links->config.loop, &link->resolve, on_resolved, host, port, &hints);
 	link->resolving = rc == 0;
