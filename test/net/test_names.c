@@ -37,7 +37,7 @@ int getaddrinfo(const char *node, const char *service, const struct addrinfo *hi
 	unsigned i = 0;
 	if (sscanf(node, "learner-%u", &i) != 1)
 		return real(node, service, hints, found);
-	if (hints->ai_flags & AI_NUMERICHOST)
+	if (hints != NULL && (hints->ai_flags & AI_NUMERICHOST))
 		return EAI_NONAME;
 	if (i == 1 && atomic_fetch_add(&asked[1], 1) == 0)
 		for (unsigned k = FIRST_DEAD; k < LEARNERS; k++)
