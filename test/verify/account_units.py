@@ -409,26 +409,41 @@ class TheHashOfARoster(unittest.TestCase):
 		'{\n  stall_timeout: 0.1, straggler_timeout: 33.30,\n  iterations: 12}', '\n  sharing: shamir # seed: 5\n\n  # max_degree: 4\n  max_degree: 8\n  mixing: "forest"',
 		'{modulus: 2305843009213693951, values: model, decimals: 2, clipping_range: 0.3}', '{dp: learner, dp_clip: 1e20, dp_noise: 0.7, dp_delta: 1e-07, dp_spent: zeros}')
 
-	def hashes(self, folder, settings):
-		"""Return the hash by roster.py, and the one of a learner."""
-		members = f'- {{id: 70000, name: b, address: "127.0.0.1:2", key: "sha256:{PINS[2]}"}}\n' + folder.joinpath('line').read_text()
-		members += f'- {{id: 7, name: c, address: "127.0.0.1:3", key: "sha256:{PINS[1]}"}}\n- {{id: 8, name: d, address: "127.0.0.1:4", key: "sha256:{PINS[3]}"}}\n'
-		folder.joinpath('roster.yaml').write_text(members if settings is None else f'settings: {settings}\nmembers:\n{members}')
-		folder.joinpath('config').write_text('run: x\nid: 300\nroster: roster.yaml\nidentity: own\nstate: state\ntrainer: noise\n')
-		done = subprocess.run([STARLINGD, '--config', folder / 'config', '--check'], capture_output=True, text=True, check=False)
-		self.assertEqual(done.returncode, 0, done.stderr)
+	def setUp(self):
+		folder = tempfile.TemporaryDirectory()
+		self.addCleanup(folder.cleanup)
+		self.folder = Path(folder.name)
+		done = subprocess.run([STARLING, 'keygen', '--id', '300', '--name', 'a', '--address', '127.0.0.1:1', '--dir', self.folder / 'own'], capture_output=True, text=True, check=True)
+		self.members = [(70000, 'b', 'site-key:2', PINS[2]), (300, 'a', '127.0.0.1:1', re.search('sha256:([0-9a-f]{64})', done.stdout)[1]),
+			(7, 'c', 'my-id:3', PINS[1]), (8, 'd', 'members:4', PINS[3])]
+		self.lines = ''.join(f'- {{id: {i}, name: {name}, address: "{address}", key: "sha256:{pin}"}}\n' for i, name, address, pin in self.members)
+
+	def compare(self, text):
+		"""The hash by roster.py is that of a learner."""
+		(self.folder / 'roster.yaml').write_text(text)
+		(self.folder / 'config').write_text('run: x\nid: 300\nroster: roster.yaml\nidentity: own\nstate: state\ntrainer: noise\n')
+		done = subprocess.run([STARLINGD, '--config', self.folder / 'config', '--check'], capture_output=True, text=True, check=False)
+		self.assertEqual(done.returncode, 0, f'{text}{done.stderr}')
 		found = roster.Rosters()
-		found.read(folder / 'roster.yaml')
-		return found.hashes, {re.search('[0-9a-f]{64}', done.stdout)[0]}
+		found.read(self.folder / 'roster.yaml')
+		self.assertEqual(found.hashes, {re.search('[0-9a-f]{64}', done.stdout)[0]}, text)
+		self.assertEqual(found.names, {i: name for i, name, _, _ in self.members})
+		return found
 
 	def test_it_is_that_of_learners(self):
-		with tempfile.TemporaryDirectory() as name:
-			folder = Path(name)
-			done = subprocess.run([STARLING, 'keygen', '--id', '300', '--name', 'a', '--address', '127.0.0.1:1', '--dir', folder / 'own'], capture_output=True, text=True, check=True)
-			folder.joinpath('line').write_text(done.stdout)
-			for settings in (*self.SETTINGS, None):
-				own, theirs = self.hashes(folder, settings)
-				self.assertEqual(own, theirs, settings)
+		self.assertTrue(self.compare(self.lines).lists)
+		for settings in self.SETTINGS:
+			self.assertFalse(self.compare(f'settings: {settings}\nmembers:\n{self.lines}').lists)
+
+	def test_a_roster_may_be_written_in_any_way(self):
+		keys = 'id', 'name', 'address', 'key'
+		members = [dict(zip(keys, (*one[:3], f'sha256:{one[3]}'))) for one in self.members]
+		whole = {'settings': {'rounds': 20, 'tolerance': 2}, 'members': members}
+		blocks = ''.join(f'- address: {one["address"]} # id: 9\n  id: {one["id"]}\n  # key: sha256:{"0" * 64}, lost\n  key: {one["key"]}\n  name: {one["name"]}\n'
+			for one in members)
+		for text in (json.dumps(whole), json.dumps(whole, indent=2), f'members:\n{blocks}settings:\n  quorum: all\n  rounds: 20 # not 30\n', blocks,
+				f'\ufeffsettings: {{"quorum": "all", \'rounds\': 20, # or {{30}}\n  tolerance: 2}}\n"members":\n{self.lines}'):
+			self.compare(text)
 
 	def test_what_is_none_has_no_hash(self):
 		for members, settings in (({2**32: '00'}, {}), ({1: 'xx'}, {}), ({1: '00'}, {'rounds': '9.5'}), ({1: '00'}, {'dp_noise': '1_0x'})):

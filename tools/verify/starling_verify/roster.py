@@ -19,7 +19,13 @@ SHARED = {
     "seed": "1", "dp": "off", "dp_clip": "none", "dp_noise": "auto", "dp_epsilon": "none", "dp_delta": "none", "dp_spent": "end",
     "dp_sampling": "1"}
 REALS = {"clipping_range", "straggler_timeout", "stall_timeout", "dp_clip", "dp_noise", "dp_epsilon", "dp_delta", "dp_sampling"}
-VALUE = r"\s*(\"[^\"\n]*\"|'[^'\n]*'|[^\s,\"'{}]+)"
+QUOTED = r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\n]|'')*'"
+COMMENT = re.compile(rf"({QUOTED})|(?:^|(?<=\s))#.*", re.M)
+KEY = r"(?:^|(?<=[\s,{{]))([\"']?)({})\1[ \t]*:(?:(?=\s)|(?<=[\"']:))"  # may be in quotes; no part of a host such as site-key:7400
+PAIR = re.compile(KEY.format("[a-z_]+") + rf"\s*({QUOTED}|[^\s,\"'{{}}\[\]]+)|{QUOTED}", re.M)
+MEMBERS = re.compile(KEY.format("members"), re.M)
+SETTINGS = re.compile(KEY.format("settings") + rf"(?:\s*(\{{(?:{QUOTED}|[^}}])*)|((?:[ \t]*\n[ \t]+.*|[ \t]*\n)*))", re.M)
+MEMBER = re.compile(r"^[ \t]*-(?=\s)|\{", re.M)
 
 
 def blake(data: bytes) -> bytes:
@@ -43,13 +49,18 @@ def hash_of(members: dict[int, str], settings: dict[str, str]) -> str:
     return blake(b"starling roster 2" + blake(values.encode()) + struct.pack("<I", len(members)) + pins).hex()
 
 
+def pairs_in(text: str) -> dict[str, str]:
+    """Return the keys and values of a mapping; of one key that is there twice, the first value."""
+    found = [(one[2], one[3].strip("\"'")) for one in PAIR.finditer(text) if one[2]]
+    return dict(reversed(found))
+
+
 def settings_in(text: str) -> Optional[dict[str, str]]:
-    """Return the settings of a roster that is a mapping; None: it is a list, whose settings stand elsewhere."""
-    if not re.search("^members:", text, flags=re.M):
+    """Return the settings of a roster that is a mapping, without its comments; None: it is a list, whose settings stand elsewhere."""
+    if not MEMBERS.search(text):
         return None
-    found = re.search(r"^settings:[ \t]*(\{[^}]*\}|(?:#.*)?(?:\n[ \t]+.*|\n#.*|\n)*)", text, flags=re.M)
-    pairs = re.findall(rf"\b([a-z_]+):{VALUE}", re.sub(r"(^|\s)#.*", "", found[1], flags=re.M)) if found else []
-    return {key: value.strip("\"'") for key, value in pairs}
+    found = SETTINGS.search(text)
+    return pairs_in(found[3] or found[4]) if found else {}
 
 
 @dataclass
@@ -64,8 +75,8 @@ class Rosters:
 
     def read(self, path: str) -> None:
         try:
-            with open(path, encoding="utf-8") as file:
-                text = file.read()
+            with open(path, encoding="utf-8-sig") as file:
+                text = COMMENT.sub(lambda found: found[1] or "", file.read())
         except (OSError, ValueError) as error:
             raise CommandError(f"{path}: {getattr(error, 'strerror', None) or 'not a roster'}") from None
         members = self._members(text)
@@ -85,12 +96,11 @@ class Rosters:
     def _members(self, text: str) -> dict[int, str]:
         """Take the members; return their pins."""
         members = {}
-        for member in re.split(r"^\s*-\s", text, flags=re.M)[1:]:
-            found = {key: re.search(rf"\b{key}:\s*[\"']?([^\s,\"'}}]+)", member) for key in ("id", "name", "key")}
-            if found["id"] and found["key"] and re.fullmatch("[0-9]{1,10}", found["id"][1]):
-                learner = int(found["id"][1])
-                members[learner] = found["key"][1].removeprefix("sha256:")
-                self.names[learner] = found["name"][1] if found["name"] else ""
+        for member in map(pairs_in, MEMBER.split(text)[1:]):
+            if "key" in member and re.fullmatch("[0-9]{1,10}", member.get("id", "")):
+                learner = int(member["id"])
+                members[learner] = member["key"].removeprefix("sha256:")
+                self.names[learner] = member.get("name", "")
         self.pins.update(members.items())
         return members
 
