@@ -39,6 +39,10 @@ class Parser(argparse.ArgumentParser):
                          formatter_class=argparse.RawDescriptionHelpFormatter)
         self.add_argument("-?", "-h", "--help", action="help", help="show this help")
 
+    def print_help(self, file: Any = None) -> NoReturn:
+        """Print the help and end; the end of the program would tell a user of Python if that fails."""
+        sys.exit(guard(self.prog, lambda: print(self.format_help(), end="", file=file, flush=True) or 0))
+
     def error(self, message: str) -> NoReturn:
         wrong = re.match("unrecognized arguments: --([^ =]+)", message)
         near = difflib.get_close_matches(wrong[1], [name[2:] for name in self._option_string_actions], 1) if wrong else []

@@ -11,7 +11,7 @@ import sys
 import textwrap
 from array import array
 from collections.abc import Iterable
-from typing import NoReturn, Optional
+from typing import Any, NoReturn, Optional
 
 from starling_topology import edges, movements
 from starling_topology.text import NODES, InputError, Names, Text, read, shown
@@ -61,6 +61,10 @@ def usage_error(text: str) -> NoReturn:
 
 
 class Parser(argparse.ArgumentParser):
+    def print_help(self, file: Any = None) -> NoReturn:
+        print(self.format_help(), end="", file=file, flush=True)
+        sys.exit(0)
+
     def error(self, message: str) -> NoReturn:
         usage_error(f"{shown(message)}; see 'starling topology import --help'")
 

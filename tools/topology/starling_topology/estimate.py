@@ -83,7 +83,7 @@ def _figures(topology: str, request: dict) -> Figures:
 
 
 def _run(arguments: list[str]) -> int:
-    p = source.parser(DESCRIPTION, EPILOG, ESTIMATED_MOST)
+    p = source.parser(DESCRIPTION, EPILOG, ESTIMATED_MOST, f"number of learners, up to {ESTIMATED_MOST} ({LEARNERS_USUAL}, or the number in the schedule)")
     source.add_figures(p)
     p.add_argument("--json", action="store_true", help="print JSON")
     o = source.parse(p, arguments)

@@ -17,10 +17,10 @@ SEED_MOST = (1 << 64) - 1
 ABOUT = '"-" reads the schedule from standard input. Topologies are those of "starling topology --help".'
 
 
-def parser(description: str, epilog: str, learners_most: int = LEARNERS_MOST) -> Parser:
+def parser(description: str, epilog: str, learners_most: int = LEARNERS_MOST, learners: str = "number of learners") -> Parser:
     p = Parser(sys.argv[0], "NAME[:PARAMETER]|FILE", description, epilog)
     p.add_argument("topology", nargs="?", help=argparse.SUPPRESS)
-    p.add_argument("-n", "--learners", metavar="N", type=whole("learners", 2, learners_most), default=0, help="number of learners")
+    p.add_argument("-n", "--learners", metavar="N", type=whole("learners", 2, learners_most), default=0, help=learners)
     p.add_argument("--seed", metavar="S", type=whole("seed", 0, SEED_MOST), default=1, help="seed of random topologies (1)")
     return p
 
