@@ -169,6 +169,7 @@ def check_signature(folder):
 
 	for _ in range(2):  # a signature takes the place of the one before
 		run(SOURCE / 'tools/package', 'sign', folder / 'release', folder)
+	assert 'sign KEY' in run(SOURCE / 'tools/package', 'sign', '--help', folder)
 	assert verifies('release') and not verifies('other')
 	(folder / 'SHA256SUMS').write_text(sums.replace('a', 'b'))
 	assert not verifies('release'), 'other sums than were signed'
