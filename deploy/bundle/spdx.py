@@ -38,7 +38,7 @@ LICENCES = {
 	'xz-utils': 'LicenseRef-public-domain',
 	'zlib': 'Zlib',
 }
-PUBLIC = {'licenseId': 'LicenseRef-public-domain', 'extractedText': 'Its authors have put this work into the public domain.'}
+PUBLIC = {'licenseId': 'LicenseRef-public-domain', 'name': 'Public domain', 'extractedText': 'Its authors have put this work into the public domain.'}
 
 
 def identifier(name):
