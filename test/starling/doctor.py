@@ -288,6 +288,7 @@ def look_here(ports):
 	configure('config.yaml', 5, 'bad.yaml')
 	Doctor('--config', 'config.yaml', status=1).says('FAIL', 'roster', 'bad.yaml', 'roster(5)')
 	assert 'exclude each other' in run('doctor', '--config', 'config.yaml', '--folder', 'x', status=2)
+	assert 'the folder has no name' in run('doctor', '', status=2)
 	assert 'no starlingd.yaml' in run('doctor', '--folder', 'nowhere', status=2)
 	assert 'no starlingd.yaml' in run('doctor', 'nowhere', status=2)
 	assert 'starling doctor FOLDER' in run('doctor', '--control', 'm1/state/control.sock', status=2)

@@ -387,6 +387,8 @@ def doctor(arguments: list[str]) -> int:
         p.error(f"doctor looks at one learner by its folder: starling doctor FOLDER, not --control {o.control}")
     if folder is not None and o.config is not None:
         p.error("--folder and --config exclude each other")
+    if folder == "":
+        p.error("the folder has no name")
     found = Doctor(folder, o.config, o.json)
     found.show()
     if found.json:
