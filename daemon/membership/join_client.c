@@ -176,13 +176,6 @@ static int reach(struct sl_join_client *client, const struct sl_proxy *proxy, co
 	return sl_err_set(error, SL_ERR_IO, "%s: " SL_PROXY_UNREACHABLE " (%.200s)", address, inner.text);
 }
 
-/* Leave the handshake before this end has shown its key: at the other end there was no link. */
-static void leave(struct sl_join_client *client)
-{
-	free(sl_tls_session_take(&client->session));
-	client->session.dead = true;
-}
-
 static int shake_hands(struct sl_join_client *client, enum sl_join_purpose purpose, const char *address,
 		       struct sl_error *error)
 {
@@ -192,7 +185,7 @@ static int shake_hands(struct sl_join_client *client, enum sl_join_purpose purpo
 		if ((why = flush(client)) == 0)
 			why = fill(client);
 	if (rc == SL_OK && purpose == SL_JOIN_FOR_LOOK)
-		leave(client);
+		sl_tls_session_leave(&client->session);
 	else if (rc == SL_OK)
 		why = flush(client);
 	if (rc == SL_OK && why == 0 && purpose == SL_JOIN_FOR_ANSWER)

@@ -107,7 +107,9 @@ static void read_plaintext(struct sl_link *link)
 static void handshake(struct sl_link *link)
 {
 	int rc = sl_tls_session_handshake(&link->session);
-	sl_link_write(link); /* an alert must be sent, too */
+	if (rc == SL_OK && link->dialled && link->session.member != (int)link->peer)
+		sl_tls_session_leave(&link->session); /* it would take this for a link, in place of one */
+	sl_link_write(link);			      /* an alert must be sent, too */
 	if (link->state != SL_LINK_HANDSHAKE || rc == SL_PENDING)
 		return;
 	if (rc != SL_OK) {

@@ -256,6 +256,12 @@ static int outcome(struct sl_tls_session *session, int rc)
 	}
 }
 
+void sl_tls_session_leave(struct sl_tls_session *session)
+{
+	free(sl_tls_session_take(session));
+	session->dead = true;
+}
+
 int sl_tls_session_handshake(struct sl_tls_session *session)
 {
 	if (session->dead)

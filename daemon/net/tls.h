@@ -75,6 +75,10 @@ int sl_tls_session_join(struct sl_tls_session *session);
 /* Derive bytes that only the two ends of this connection know. SL_ERR_CRYPTO. */
 int sl_tls_session_export(struct sl_tls_session *session, uint8_t exported[static SL_HASH_BYTES]);
 
+/* Leave at the end of the handshake, as a client that has not sent its part of it: at the other end there was
+ * no link. */
+void sl_tls_session_leave(struct sl_tls_session *session);
+
 /* Continue the handshake. SL_OK: done; SL_PENDING: needs more bytes; SL_ERR_CRYPTO: refused. Send `out` after
  * every call, independent of the result. */
 int sl_tls_session_handshake(struct sl_tls_session *session);

@@ -45,6 +45,34 @@ static void push(struct trio *trio, uint32_t from, uint32_t to, size_t size)
 	sl_link_frame_release(frame);
 }
 
+static bool one_reaches_it(void *argument)
+{
+	const struct trio *trio = argument;
+	return up_of(trio, R, A) != NULL && up_of(trio, A, R) != NULL;
+}
+
+static bool another_answers(void *argument)
+{
+	const struct trio *trio = argument;
+	return trio->sides[A].links->figures.tls_failures[SL_TLS_FAILURE_OTHER_KEY] > 1;
+}
+
+/* The address of X leads to R, as that of a NAT may: R keeps the link that it has. */
+TEST(another_learner_keeps_its_link)
+{
+	struct trio *trio = trio_open(false);
+	uint64_t both = 1u << R | 1u << X;
+	sl_links_want(trio->sides[A].links, &(uint64_t){1u << R});
+	assert_true(net_until(&trio->net, WAIT_MS, one_reaches_it, trio));
+	set_address(trio, X, trio->sides[R].port);
+	sl_links_want(trio->sides[A].links, &both);
+	assert_true(net_until(&trio->net, WAIT_MS, another_answers, trio));
+	net_elapse(&trio->net, 50);
+	assert_int_equal(trio->sides[R].ups[A], 1);
+	assert_int_equal(trio->sides[R].downs[A], 0);
+	trio_close(trio);
+}
+
 #define FRAMES 40u
 
 static bool all_came(void *argument)
