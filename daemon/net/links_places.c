@@ -8,8 +8,9 @@
 
 #include "common/base/bytes.h"
 
-#define HEAD_BYTES 12u /* u32 id, u64 start; the address follows */
-#define TOLD_MAX 20u   /* in a second */
+#define HEAD_BYTES 12u	 /* u32 id, u64 start; the address follows */
+#define TOLD_MAX 20u	 /* in a second */
+#define FRAMES_MAX 2000u /* .. to all peers */
 
 void sl_links_end_name(const struct sl_link *link, char text[static SL_ADDRESS_BYTES], bool port)
 {
@@ -29,13 +30,17 @@ void sl_links_suspect(struct sl_links *links, uint32_t peer)
 	links->slots[peer].suspect_until = uv_now(links->config.loop) + links->config.timing->direct;
 }
 
-/* Return the place of this process: as known, or in that of the one which was seen less lately. */
-static struct sl_place *find(struct sl_slot *slot, uint64_t start, uint64_t now)
+/* Return the place of this process: as known, or in that of the one which was seen less lately. NULL: it is a
+ * third one. Three that took each other's place would be news, and be passed on, without end. */
+static struct sl_place *find(struct sl_links *links, uint32_t peer, uint64_t start, uint64_t now)
 {
-	struct sl_place *p = slot->places;
+	struct sl_place *p = links->slots[peer].places;
 	bool second = p[0].start != start && (p[1].start == start || p[1].last <= p[0].last);
-	if (p[second].start != start)
-		p[second] = (struct sl_place){.start = start, .first = now};
+	if (p[second].start == start)
+		return &p[second];
+	if (p[second].start != 0 && now < p[second].last + 2 * links->config.timing->handshake)
+		return NULL;
+	p[second] = (struct sl_place){.start = start, .first = now};
 	return &p[second];
 }
 
@@ -58,7 +63,9 @@ static void report(struct sl_links *links, uint32_t peer, uint64_t now)
 static struct sl_place *see(struct sl_links *links, uint32_t peer, uint64_t start, const char *address)
 {
 	uint64_t now = uv_now(links->config.loop);
-	struct sl_place *place = find(&links->slots[peer], start, now);
+	struct sl_place *place = find(links, peer, start, now);
+	if (place == NULL)
+		return NULL;
 	place->last = now;
 	snprintf(place->address, sizeof place->address, "%s", address);
 	report(links, peer, now);
@@ -73,7 +80,8 @@ static bool may_tell(struct sl_links *links, struct sl_place *place)
 		links->told_since = now;
 		links->told = 0;
 	}
-	if ((place->told != 0 && now < place->told + links->config.timing->ping) || links->told == TOLD_MAX)
+	if ((place->told != 0 && now < place->told + 2 * links->config.timing->ping) ||
+	    links->told == TOLD_MAX || (links->told + 1) * links->figures.up > FRAMES_MAX)
 		return false;
 	links->told++;
 	place->told = now;
@@ -84,9 +92,10 @@ static bool may_tell(struct sl_links *links, struct sl_place *place)
 static void spread(struct sl_links *links, uint32_t peer, uint64_t start, const char *address, uint32_t from)
 {
 	struct sl_place *place = see(links, peer, start, address);
-	size_t size = HEAD_BYTES + strlen(place->address);
-	struct sl_frame *frame =
-		may_tell(links, place) ? sl_link_frame_new(SL_FRAME_HEADER_BYTES + size, false) : NULL;
+	size_t size = HEAD_BYTES + (place != NULL ? strlen(place->address) : 0);
+	struct sl_frame *frame = place != NULL && may_tell(links, place)
+					 ? sl_link_frame_new(SL_FRAME_HEADER_BYTES + size, false)
+					 : NULL;
 	if (frame == NULL)
 		return;
 	struct sl_writer w = {.bytes = frame->bytes + SL_FRAME_HEADER_BYTES, .size = size};
@@ -124,9 +133,11 @@ void sl_links_places_look(struct sl_links *links, uint64_t now)
 	const struct sl_links_timing *timing = links->config.timing;
 	for (uint32_t i = 0; i < links->config.roster->size; i++) {
 		const struct sl_slot *slot = &links->slots[i];
-		if (now < slot->suspect_until && slot->up != NULL &&
-		    now < slot->up->heard + 2 * timing->ping &&
-		    now >= find(&links->slots[i], slot->up->session.start, now)->told + timing->silence)
+		if (now >= slot->suspect_until || slot->up == NULL ||
+		    now >= slot->up->heard + 2 * timing->ping)
+			continue;
+		const struct sl_place *place = find(links, i, slot->up->session.start, now);
+		if (place != NULL && now >= place->told + timing->silence)
 			spread_end(slot->up, i);
 	}
 }

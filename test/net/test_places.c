@@ -69,11 +69,52 @@ TEST(both_are_seen_after_both_are_known)
 	pair_end(pair);
 }
 
+/* A third one neither takes the place of one that runs, nor is passed on: it would be news each time. */
+TEST(a_third_process_takes_the_place_of_one_that_has_ended)
+{
+	struct pair *pair = settled();
+	struct sl_links *links = pair->ends[0].links;
+	sl_id id = pair->roster.members[1].id;
+	pair->net->timing.handshake = 1000000;
+	tell(pair, id, OTHER, "10.0.0.7 port 7");
+	let_tell(pair);
+	tell(pair, id, OTHER, "10.0.0.7 port 7");
+	links->told = 0;
+	for (int k = 0; k < 5; k++) {
+		tell(pair, id, OTHER + 1, "10.0.0.8 port 8");
+		tell(pair, id, OTHER, "10.0.0.7 port 7");
+	}
+	assert_int_equal(links->told, 0);
+	for (int k = 0; k < 2; k++)
+		assert_string_not_equal(links->slots[1].places[k].address, "10.0.0.8 port 8");
+	pair->net->timing.handshake = 0;
+	tell(pair, id, OTHER + 1, "10.0.0.8 port 8");
+	assert_int_equal(links->told, 1);
+	pair_end(pair);
+}
+
+/* With 100 links and more, it is frames that are counted. */
+TEST(many_links_make_few_places)
+{
+	struct pair *pair = settled();
+	struct sl_links *links = pair->ends[0].links;
+	pair->net->timing.handshake = 0; /* each may take the place of another */
+	links->figures.up = 1000;
+	links->told = 0;
+	links->told_since = uv_now(&pair->net->loop);
+	for (uint64_t k = 0; k < 20; k++)
+		tell(pair, pair->roster.members[1].id, OTHER + k, "10.0.0.7 port 7");
+	assert_int_equal(links->told, 2);
+	links->figures.up = 1;
+	pair_end(pair);
+}
+
 TEST(what_a_liar_tells_is_bounded)
 {
 	struct pair *pair = settled();
 	struct sl_links *links = pair->ends[0].links;
 	sl_id id = pair->roster.members[1].id;
+	pair->net->timing.handshake = 0;
 	tell(pair, id + 1000, OTHER, "10.0.0.7 port 7");
 	tell(pair, id, OTHER, "");
 	tell(pair, id, OTHER, "1234567890123456789012345678901234567890123456789012345678901");
