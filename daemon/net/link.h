@@ -129,6 +129,7 @@ struct sl_link {
 	struct sl_proxy_talk *talk;	     /* on the way through the proxy; NULL: none, or past it */
 	uv_getaddrinfo_t resolve;
 	bool resolving;
+	const char *without; /* why the last address stands in for a name; NULL: it does not */
 	struct sl_tls_session session;
 	struct sl_deframer deframer;
 	struct sl_tls_offload offload;

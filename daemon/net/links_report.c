@@ -29,6 +29,8 @@ void sl_links_report_unknown(struct sl_link *link)
 {
 	struct sl_links *links = link->links;
 	const uint8_t *pin = link->session.pin;
+	if (link->without != NULL)
+		return; /* the address may be another machine's by now */
 	bool news = remember(links, pin);
 	if (!link->dialled || link->way == SL_LINK_RELAY) { /* a relay chooses who answers */
 		if (news)
@@ -46,7 +48,7 @@ bool sl_links_is_rightful(struct sl_link *link)
 	uint32_t member = (uint32_t)link->session.member;
 	if (link->dialled ? member == link->peer : member != links->config.self)
 		return true;
-	if (link->way == SL_LINK_RELAY)
+	if (link->way == SL_LINK_RELAY || link->without != NULL)
 		return false;
 	uint32_t slot = link->dialled ? link->peer : member;
 	if (!links->slots[slot].refused)

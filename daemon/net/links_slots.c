@@ -96,6 +96,7 @@ static void do_without(struct sl_link *link, const char *why)
 		sl_link_close(link, sl_link_proxy_fault(link, why));
 		return;
 	}
+	link->without = sl_link_proxy_fault(link, why);
 	link->since = uv_now(link->links->config.loop);
 	sl_link_connect(link, (const struct sockaddr *)&slot->last);
 }
@@ -489,6 +490,13 @@ static void learn(struct sl_link *link, uint64_t now)
 	sl_link_expect(links, link->via);
 }
 
+/* Return why the link has ended; of a dial to an address that stood in for a name, and where the peer was
+ * not, what is wrong with the name. */
+static const char *reason(const struct sl_link *link)
+{
+	return link->without != NULL && link->session.member != (int)link->peer ? link->without : link->why;
+}
+
 static void lost(struct sl_link *link)
 {
 	struct sl_links *links = link->links;
@@ -529,7 +537,7 @@ static void lost(struct sl_link *link)
 	slot->failures++;
 	/* turned away: for as long as the silence lasts, it may have another link; then it takes none */
 	if (!link->rejected || now - slot->alone_since > links->config.timing->silence)
-		links->config.handler.down(links->config.handler.context, link->peer, !stood, link->why);
+		links->config.handler.down(links->config.handler.context, link->peer, !stood, reason(link));
 	slot->tries += failed; /* after the report of this address */
 	if (failed && !link->rejected)
 		ask_relay(links, link->peer);

@@ -184,6 +184,29 @@ TEST(the_last_address_stands_in_for_a_name_that_fails)
 	lose_link(0);
 }
 
+static bool has_failed_twice(void *argument)
+{
+	return ((const struct pair *)argument)->ends[0].failed > 1;
+}
+
+/* Another learner is at the last address by now, as behind a NAT: what is wrong is the name. */
+TEST(no_key_is_refused_at_an_address_that_stands_in)
+{
+	struct pair *pair = pair_alone();
+	struct sl_links *links = pair->ends[0].links;
+	int size = sizeof links->slots[1].last;
+	begin(0);
+	silent = true;
+	name_peer(pair);
+	uv_tcp_getsockname(&links->listener, (struct sockaddr *)&links->slots[1].last, &size);
+	pair_want(pair, 0, true);
+	pair_await(pair, WAIT_MS, has_failed_twice);
+	assert_int_equal(pair->ends[0].refused, 0);
+	assert_string_equal(pair->ends[0].why, uv_strerror(UV_EAI_AGAIN));
+	assert_true(links->figures.tls_failures[SL_TLS_FAILURE_OTHER_KEY] > 1);
+	pair_end(pair);
+}
+
 static void on_answer(uv_getaddrinfo_t *request, int status, struct addrinfo *found)
 {
 	(void)request;
