@@ -234,6 +234,7 @@ struct sl_links {
 	bool crowded;	       /* a dial waits for the end of another */
 	uint32_t open;	       /* links not freed yet */
 	uint64_t narrow_until; /* accepted connections have small segments until then */
+	uint64_t found_until;  /* a link whose full segments were lost has ended in the 10 s before */
 	bool closing;
 };
 

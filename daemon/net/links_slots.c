@@ -484,8 +484,10 @@ static void learn(struct sl_link *link, uint64_t now)
 	struct sl_tcp_info info;
 	bool stalled = link->stalled_at != 0 && now >= link->stalled_at + links->config.timing->silence / 2;
 	if ((stalled || link->reset) && sl_tcp_info_get(sl_link_descriptor(link), &info)) {
+		bool heard = slot->up != NULL && slot->up->heard > link->stalled_at; /* of a relayed one */
 		slot->segment = sl_link_segment_after(info.segment);
-		slot->guessed_at = link->leg != NULL ? 0 : now;
+		slot->guessed_at = heard ? 0 : now;
+		links->found_until = now + links->config.timing->handshake;
 	}
 	sl_link_expect(links, link->via);
 }
@@ -584,7 +586,7 @@ static bool mend(struct sl_link *link, uint64_t now)
 		return false;
 	link->large = info.pending || link->state == SL_LINK_SPLICED;
 	if (!sl_link_segment_is_lost(&link->stalled_at, &info, now, link->heard,
-				     link->links->config.timing->silence, link->links->narrow_until != 0))
+				     link->links->config.timing->silence, now < link->links->found_until))
 		return false;
 	link->reset = true;
 	sl_link_close(link, SL_LINK_NARROW);

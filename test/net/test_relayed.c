@@ -109,6 +109,31 @@ TEST(two_that_cannot_reach_each_other)
 	trio_close(trio);
 }
 
+/* Full segments of a relayed connection were lost to X. Only if its direct link has brought bytes meanwhile,
+ * not all packets were. */
+static void lose_large(bool heard)
+{
+	struct trio *trio = trio_open(true);
+	const struct sl_slot *slot = &trio->sides[R].links->slots[X];
+	want_all(trio);
+	assert_true(net_until(&trio->net, WAIT_MS, is_relayed, trio));
+	struct sl_link *leg = trio->sides[R].links->all;
+	while (leg->state != SL_LINK_SPLICED || leg->via != X)
+		leg = leg->next;
+	leg->stalled_at = heard ? 1 : slot->up->heard;
+	leg->reset = true;
+	sl_link_close(leg, SL_LINK_NARROW);
+	assert_int_equal(slot->segment, SL_SEGMENT_SMALL);
+	assert_int_equal(slot->guessed_at == 0, heard);
+	trio_close(trio);
+}
+
+TEST(a_relay_that_loses_large_packets_hears_the_peer)
+{
+	lose_large(true);
+	lose_large(false);
+}
+
 TEST(no_learner_relays_unless_it_is_told)
 {
 	struct trio *trio = trio_open(false);

@@ -167,6 +167,20 @@ TEST(the_end_that_accepts_finds_it)
 	mend(1, 0);
 }
 
+/* The segments of a path that is known make others no more suspicious when its link ends. */
+TEST(a_link_that_ends_hurries_no_other)
+{
+	struct pair *pair = pair_alone();
+	struct sl_links *links = pair->ends[0].links;
+	pair_want(pair, 0, true);
+	pair_await(pair, 2500, pair_settled);
+	links->slots[1].segment = SL_SEGMENT_SMALL;
+	sl_links_drop(links, 1, "a test");
+	assert_true(links->narrow_until > 0);
+	assert_int_equal(links->found_until, 0);
+	pair_end(pair);
+}
+
 static bool is_down(void *argument)
 {
 	return !((struct pair *)argument)->ends[0].up;
