@@ -11,6 +11,8 @@
 #include "daemon/net/relay.h"
 #include "daemon/runtime/address.h"
 
+#define SILENT "silent for 6 s"
+
 static const struct sl_links_timing usual = {.tick = 100,
 					     .ping = 2000,
 					     .silence = 6000,
@@ -589,7 +591,8 @@ static bool mend(struct sl_link *link, uint64_t now)
 				     link->links->config.timing->silence, now < link->links->found_until))
 		return false;
 	link->reset = true;
-	sl_link_close(link, SL_LINK_NARROW);
+	sl_link_close(link,
+		      now > link->heard + link->links->config.timing->silence ? SILENT : SL_LINK_NARROW);
 	return true;
 }
 
@@ -613,7 +616,7 @@ static void tend(struct sl_link *link, uint64_t now)
 	}
 	look(link);
 	if (!link->paused && !link->offload.away && now > link->heard + timing->silence) {
-		sl_link_close(link, "silent for 6 s");
+		sl_link_close(link, SILENT);
 		return;
 	}
 	if (now > link->sent + timing->ping &&

@@ -186,6 +186,25 @@ static bool is_down(void *argument)
 	return !((struct pair *)argument)->ends[0].up;
 }
 
+/* What is sent to a machine that is off is lost, too. */
+TEST(a_peer_that_is_off_is_silent)
+{
+	struct pair *pair = pair_alone();
+	watched = pair;
+	pair->net->timing.silence = 1000;
+	pair->net->timing.ping = 100000;
+	leave_emulators(pair);
+	pair_want(pair, 0, true);
+	pair_await(pair, 2500, pair_settled);
+	narrow = 0;
+	end_send(&pair->ends[0], 100000, true);
+	end_flush(&pair->ends[0]);
+	pair_await(pair, 15000, is_down);
+	narrow = -1;
+	assert_string_equal(pair->ends[0].why, "silent for 6 s");
+	pair_end(pair);
+}
+
 static bool is_forgotten(void *argument)
 {
 	return ((struct pair *)argument)->ends[0].links->slots[1].segment == 0;
