@@ -1,7 +1,7 @@
 /* link.h - one connection; private to the files that implement it. Each calls only those before it:
  *
  *   link_frame.c, link_proxy.c, tls_offload.c, link_send.c, join_server.c, link.c, relay.c, links_places.c,
- *   links_report.c, links_traffic.c, links_slots.c
+ *   links_report.c, links_traffic.c, links_dial.c, links_slots.c
  *
  *   dialled:   CONNECT --connected--> HANDSHAKE --pin verified, Finished sent--> OFFERED --first byte--> UP
  *              .. CONNECT --connected to the proxy--> TUNNEL --it is there--> HANDSHAKE ..
@@ -301,6 +301,21 @@ void sl_links_report_unknown(struct sl_link *link);
 /* Return true if the pin is that of the dialled member, or for an accepted link of any other member than this
  * learner. Else report it, if no relay has chosen it. */
 bool sl_links_is_rightful(struct sl_link *link);
+
+/* links_dial.c */
+/* Dial `peer`: at its own address, or through the relay `via`, which has made the `token`. */
+void sl_links_dial(struct sl_links *links, uint32_t peer, uint32_t via, const uint8_t *token);
+/* Connect to the address of link->via whose turn it is. */
+void sl_links_go(struct sl_link *link);
+/* Return true if the link waits for the addresses of a name. */
+bool sl_links_looks_up(const struct sl_link *link);
+/* Return the slot whose last address stands in for the name that is looked up; NULL: none does. */
+const struct sl_slot *sl_links_stand_in(const struct sl_link *link);
+/* The name of a link does not resolve, or not yet: connect to the address at which the learner was last. */
+void sl_links_do_without(struct sl_link *link, const char *why);
+/* Keep the address at which the peer, or its proxy, was dialled; of one that has dialled, with its usual
+ * port. */
+void sl_links_note_address(const struct sl_link *link);
 
 /* join_server.c */
 /* Take over an accepted connection, of a learner that joins, after its handshake. */

@@ -2,14 +2,12 @@
 #include "daemon/net/link.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/base/bytes.h"
 #include "daemon/net/listen.h"
 #include "daemon/net/relay.h"
-#include "daemon/runtime/address.h"
 
 #define SILENT "silent for 6 s"
 
@@ -24,7 +22,7 @@ static const struct sl_links_timing usual = {.tick = 100,
 					     .direct = 60000,
 					     .hint = 10000};
 
-/* ---- dialling ---- */
+/* ---- when to dial ---- */
 
 static uint64_t retry_pause(const struct sl_links *links, const struct sl_slot *slot)
 {
@@ -36,135 +34,6 @@ static uint64_t retry_pause(const struct sl_links *links, const struct sl_slot *
 		pause = timing->retry_most;
 	uint64_t jitter = (uv_hrtime() / 1000 + links->config.self * 7919u) % (pause / 4 + 1);
 	return pause - jitter;
-}
-
-/* Copy the address of `peer` whose turn it is. Return the number of its addresses. */
-static uint32_t take_turn(const struct sl_links *links, uint32_t peer, char one[static SL_ADDRESS_BYTES])
-{
-	const struct sl_slot *slot = &links->slots[peer];
-	const char *listed = links->config.roster->members[peer].address;
-	uint32_t n = sl_roster_address_at(listed, slot->tries, one), found = 0;
-	if (slot->hints[0] == '\0')
-		return n;
-	found = sl_roster_address_at(slot->hints, 0, one);
-	uint32_t turn = slot->tries % (n + found);
-	sl_roster_address_at(turn < n ? listed : slot->hints, turn < n ? turn : turn - n, one);
-	return n + found;
-}
-
-/* Return true if `addresses`, "" or a list, has `one`. */
-static bool has_address(const char *addresses, const char *one)
-{
-	char other[SL_ADDRESS_BYTES];
-	uint32_t count = addresses[0] == '\0' ? 0 : sl_roster_address_at(addresses, 0, other);
-	for (uint32_t i = 0; i < count; i++) {
-		sl_roster_address_at(addresses, i, other);
-		if (strcmp(one, other) == 0)
-			return true;
-	}
-	return false;
-}
-
-/* Connect to the address whose turn it is of those that a name has. */
-static void connect_one(struct sl_link *link, const struct addrinfo *found)
-{
-	struct sl_slot *slot = &link->links->slots[link->via];
-	uint32_t count;
-	const struct addrinfo *one = sl_address_pick(found, slot->tries / link->ways, &count);
-	if (link->via == link->peer)
-		slot->ways *= count;
-	link->since = uv_now(link->links->config.loop);
-	sl_link_connect(link, one->ai_addr);
-}
-
-/* Return true if the link waits for the addresses of a name. */
-static bool looks_up(const struct sl_link *link)
-{
-	return link->resolving && link->state == SL_LINK_CONNECT && link->family == 0;
-}
-
-/* Return the slot whose last address stands in for the name that is looked up; NULL: none does. */
-static struct sl_slot *stand_in(const struct sl_link *link)
-{
-	struct sl_slot *slot = &link->links->slots[link->via];
-	return slot->last.ss_family != 0 && slot->last_proxied == (link->talk != NULL) ? slot : NULL;
-}
-
-/* The name of a link does not resolve, or not yet: connect to the address at which the learner was last. */
-static void do_without(struct sl_link *link, const char *why)
-{
-	const struct sl_slot *slot = stand_in(link);
-	if (slot == NULL) {
-		sl_link_close(link, sl_link_proxy_fault(link, why));
-		return;
-	}
-	link->without = sl_link_proxy_fault(link, why);
-	link->since = uv_now(link->links->config.loop);
-	sl_link_connect(link, (const struct sockaddr *)&slot->last);
-}
-
-static void on_resolved(uv_getaddrinfo_t *request, int status, struct addrinfo *found)
-{
-	struct sl_link *link = request->data;
-	bool awaited = link->links != NULL && looks_up(link);
-	link->resolving = false;
-	if (awaited && status < 0)
-		do_without(link, uv_strerror(status));
-	else if (awaited)
-		connect_one(link, found);
-	if (link->links == NULL) /* closed in the meantime; only this callback was pending */
-		free(link);
-	uv_freeaddrinfo(found);
-}
-
-/* Connect to the address of link->via whose turn it is. */
-static void go(struct sl_link *link)
-{
-	char one[SL_ADDRESS_BYTES], host[SL_ADDRESS_BYTES], port[SL_ADDRESS_PORT_BYTES];
-	struct sl_links *links = link->links;
-	struct sl_slot *slot = &links->slots[link->via];
-	struct addrinfo hints = {.ai_flags = AI_NUMERICHOST, .ai_socktype = SOCK_STREAM}, *at;
-	link->ways = take_turn(links, link->via, one);
-	if (link->via == link->peer)
-		slot->ways = link->ways;
-	bool found = has_address(slot->hints, one) && /* in the local network */
-		     !has_address(links->config.roster->members[link->via].address, one);
-	if (!found && sl_proxy_serves(links->config.proxy, one) && !sl_link_proxy_open(link, one)) {
-		sl_link_close(link, "out of memory");
-		return;
-	}
-	sl_address_split(one, host, port);
-	if (getaddrinfo(host, port, &hints, &at) == 0) { /* no name */
-		sl_link_connect(link, at->ai_addr);
-		freeaddrinfo(at);
-		return;
-	}
-	hints.ai_flags = 0;
-	link->resolve.data = link;
-	int rc = uv_getaddrinfo(links->config.loop, &link->resolve, on_resolved, host, port, &hints);
-	link->resolving = rc == 0;
-	if (rc < 0)
-		sl_link_close(link, sl_link_proxy_fault(link, uv_strerror(rc)));
-}
-
-/* Dial `peer`: at its own address, or through the relay `via`, which has made the `token`. */
-static void dial(struct sl_links *links, uint32_t peer, uint32_t via, const uint8_t *token)
-{
-	struct sl_slot *slot = &links->slots[peer];
-	struct sl_link *link = sl_link_new(links, peer, true);
-	if (link == NULL)
-		return;
-	slot->dialling = link;
-	slot->dialled_at = uv_now(links->config.loop);
-	slot->direct_at = slot->dialled_at + links->config.timing->direct;
-	links->dials++;
-	links->begun++;
-	link->via = via;
-	if (token != NULL) {
-		link->way = SL_LINK_RELAY;
-		memcpy(link->token, token, sizeof link->token);
-	}
-	go(link);
 }
 
 /* Keep, of two links, the one dialled by this end (link.h). */
@@ -216,36 +85,8 @@ void sl_links_want(struct sl_links *links, const uint64_t *set)
 			continue;
 		slot->retry_at = now; /* a new request ends the back-off */
 		if (has_room(links))
-			dial(links, i, i, NULL);
+			sl_links_dial(links, i, i, NULL);
 	}
-}
-
-bool sl_links_hint(struct sl_links *links, uint32_t peer, const char *addresses)
-{
-	struct sl_slot *slot = &links->slots[peer];
-	uint64_t now = uv_now(links->config.loop);
-	char one[SL_ADDRESS_BYTES];
-	uint32_t count = addresses[0] == '\0' ? 0 : sl_roster_address_at(addresses, 0, one);
-	bool news = false;
-	for (uint32_t i = 0; i < count; i++) {
-		sl_roster_address_at(addresses, i, one);
-		news = news || !has_address(slot->hints, one);
-	}
-	slot->tries %= take_turn(links, peer, one); /* those of the roster keep their turn */
-	snprintf(slot->hints, sizeof slot->hints, "%s", addresses);
-	if (news && (slot->hinted_at == 0 || now >= slot->hinted_at + links->config.timing->hint)) {
-		slot->hinted_at = now;
-		slot->failures = 0;
-		slot->retry_at = now;
-	}
-	if (news && slot->ways == 1)
-		slot->ways = 1 + count; /* a connect under way that gets no answer ends early */
-	return news;
-}
-
-void sl_links_address(const struct sl_links *links, uint32_t peer, char address[static SL_ADDRESS_BYTES])
-{
-	take_turn(links, peer, address);
 }
 
 /* ---- which of two links to keep ---- */
@@ -292,24 +133,6 @@ static void reject_link(struct sl_link *link, struct sl_slot *slot)
 		sl_link_ping(slot->up); /* the peer has lost its end */
 }
 
-/* Keep the address at which the peer, or its proxy, was dialled; of one that has dialled, with its usual
- * port. */
-static void note_address(const struct sl_link *link)
-{
-	struct sl_slot *slot = &link->links->slots[link->peer];
-	char one[SL_ADDRESS_BYTES], host[SL_ADDRESS_BYTES], port[SL_ADDRESS_PORT_BYTES];
-	int size = sizeof slot->last;
-	if (link->way == SL_LINK_RELAY || (!link->dialled && slot->last_proxied))
-		return;
-	slot->last_proxied = link->way == SL_LINK_PROXY;
-	if (uv_tcp_getpeername(&link->tcp, (struct sockaddr *)&slot->last, &size) != 0)
-		slot->last.ss_family = 0;
-	sl_roster_address_at(link->links->config.roster->members[link->peer].address, 0, one);
-	sl_address_split(one, host, port);
-	if (!link->dialled) /* the port has the same place with IPv6 */
-		((struct sockaddr_in *)&slot->last)->sin_port = htons((uint16_t)atoi(port));
-}
-
 static bool established(struct sl_link *link)
 {
 	struct sl_links *links = link->links;
@@ -318,7 +141,7 @@ static bool established(struct sl_link *link)
 		sl_link_close(slot->up, "replaced by a newer link");
 	if (link->dialled)
 		end_dial(links, slot);
-	note_address(link);
+	sl_links_note_address(link);
 	assert(slot->up == NULL && slot->dialling == NULL);
 	slot->up = link;
 	if (sl_link_segment_to(links, link->via) > 0)
@@ -420,7 +243,7 @@ static void dial_relayed(struct sl_links *links, uint32_t peer, uint32_t via, co
 	slot->asked_at = 0;
 	abort_dial(slot); /* which may make room */
 	if (has_room(links))
-		dial(links, peer, via, token);
+		sl_links_dial(links, peer, via, token);
 }
 
 /* Return how many ways through the relay `via` this end has taken without a key of the other end yet. */
@@ -450,7 +273,7 @@ static void take_relayed(struct sl_links *links, uint32_t peer, uint32_t via, co
 	link->way = SL_LINK_RELAY;
 	link->via = via;
 	memcpy(link->token, token, sizeof link->token);
-	go(link);
+	sl_links_go(link);
 }
 
 static void take_order(struct sl_link *link, const uint8_t *payload, size_t size)
@@ -573,10 +396,10 @@ static uint64_t patience(const struct sl_link *link)
 	bool connects = link->dialled && link->state <= SL_LINK_TUNNEL;
 	const struct sl_slot *slot = connects ? &links->slots[link->peer] : NULL;
 	bool relay = connects && links->relays > 0, others = connects && (links->crowded || slot->ways > 1);
-	if (looks_up(link) && stand_in(link) == NULL)
+	if (sl_links_looks_up(link) && sl_links_stand_in(link) == NULL)
 		return connects && !relay && !others ? UINT64_MAX / 2 : handshake;
 	relay = relay && slot->tries % 2 == 0; /* no relay cuts every try */
-	return looks_up(link) || relay || others ? handshake / 4 : handshake;
+	return sl_links_looks_up(link) || relay || others ? handshake / 4 : handshake;
 }
 
 /* Close the link if full segments are lost on its way, and have the next one use smaller ones. A relay closes
@@ -606,8 +429,8 @@ static void tend(struct sl_link *link, uint64_t now)
 	if (link->state != SL_LINK_UP) {
 		if (now <= link->since + patience(link))
 			return;
-		if (looks_up(link))
-			do_without(link, "its name does not resolve in time");
+		if (sl_links_looks_up(link))
+			sl_links_do_without(link, "its name does not resolve in time");
 		else
 			sl_link_close(link, sl_link_proxy_fault(link, link->way == SL_LINK_RELAY
 									      ? "no answer through the relay"
@@ -638,7 +461,7 @@ static void dial_due(struct sl_links *links, uint64_t now)
 		links->crowded = !has_room(links);
 		links->next = peer;
 		if (!links->crowded)
-			dial(links, peer, peer, NULL);
+			sl_links_dial(links, peer, peer, NULL);
 	}
 }
 
