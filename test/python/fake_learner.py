@@ -36,7 +36,7 @@ class FakeLearner:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self._thread.join(30)
+        self._thread.join(600)
         self._listener.close()
         self.folder.cleanup()
         if self.failure is not None:
@@ -97,6 +97,16 @@ class FakeLearner:
 
     def train(self, round: int, committed: int, again: bool = False) -> None:
         self.tell("train", round=round, committed=committed, again=again)
+
+    def begin(self) -> None:
+        """Take a connection, and ask for the vector of round 1."""
+        self.accept()
+        self.train(1, 0)
+
+    def begin_trained(self) -> None:
+        """Take a connection, and the vector of round 1."""
+        self.begin()
+        self.hear("trained")
 
     def mean(self, round: int, value: float | np.ndarray, **fields: object) -> None:
         self.down[:] = value

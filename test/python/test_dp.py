@@ -104,8 +104,7 @@ class Joined(unittest.TestCase):
     def test_terms_and_noise(self):
         def script(learner):
             learner.settings = {"dp": RECORD}
-            learner.accept()
-            learner.train(1, 0)
+            learner.begin()
             self.assertEqual(learner.hear("trained")["weight"], 120)
             learner.mean(1, 0.25, noise=0.125, spent=1.5)
             learner.train(2, 1)
@@ -184,9 +183,7 @@ class Joined(unittest.TestCase):
         def script(learner):
             for changed in {}, {"noise": 9.0}, {"clip": 0.25}, {"clip": 0.25, "sampling": 0.5}:
                 learner.settings = {"dp": {**RECORD, **changed}}
-                learner.accept()
-                learner.train(1, 0)
-                learner.hear("trained")
+                learner.begin_trained()
                 given.append(learner.up.copy())
                 if learner.settings["dp"].get("sampling") != 0.5:
                     learner.drop()

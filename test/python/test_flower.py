@@ -81,8 +81,7 @@ class Documented(unittest.TestCase):
     def averaged(self, client, weight, heard, **options):
         """Run one round, in which the learner hears the tensors `heard`; return the parameters."""
         def script(learner):
-            learner.accept()
-            learner.train(1, 0)
+            learner.begin()
             self.assertEqual(learner.hear("trained")["weight"], weight)
             self.assertEqual(learner.up.tolist(), heard)
             learner.mean(1, 7)
@@ -114,8 +113,7 @@ class Documented(unittest.TestCase):
             self.assertEqual([p.tolist() for p in parameters], [[7, 7], [7]])
 
         def script(learner):
-            learner.accept()
-            learner.train(1, 0)
+            learner.begin()
 
         with FakeLearner(script) as learner, self.assertRaisesRegex(KeyError, "lr: what a server .* is the argument config"):
             flower.run(FlowerClient(), learner.path, initial=initial)

@@ -263,9 +263,7 @@ class Life(unittest.TestCase):
 
     def test_repr(self):
         def script(learner):
-            learner.accept()
-            learner.train(1, 0)
-            learner.hear("trained")
+            learner.begin_trained()
             learner.tell("waiting", text="round 1: waiting for ana (1)")
             learner.tell("refused", round=1, text="no")
             learner.hear("trained")
@@ -289,8 +287,7 @@ class Life(unittest.TestCase):
 
     def test_a_closed_group(self):
         def script(learner):
-            learner.accept()
-            learner.train(1, 0)
+            learner.begin()
 
         with FakeLearner(script) as learner:
             group = starling.join(np.zeros(1), learner.path)
@@ -303,9 +300,7 @@ class Life(unittest.TestCase):
 
     def test_a_group_that_another_thread_closes(self):
         def script(learner):
-            learner.accept()
-            learner.train(1, 0)
-            learner.hear("trained")
+            learner.begin_trained()
             groups[0].close()
 
         with FakeLearner(script) as learner:
@@ -318,9 +313,7 @@ class Life(unittest.TestCase):
             learner.accept()
             self.assertEqual(learner._lines.readline(), "")  # the older group leaves before the newer comes
             learner.drop()
-            learner.accept()
-            learner.train(1, 0)
-            learner.hear("trained")
+            learner.begin_trained()
             learner.mean(1, 7)
 
         with FakeLearner(script) as learner:
@@ -333,9 +326,7 @@ class Life(unittest.TestCase):
 
     def test_an_interrupted_mean(self):
         def script(learner):
-            learner.accept()
-            learner.train(1, 0)
-            learner.hear("trained")
+            learner.begin_trained()
             learner.tell("waiting", text="for ana")
             while not groups[0].waiting:  # then it receives
                 time.sleep(0.01)
@@ -361,9 +352,7 @@ class Life(unittest.TestCase):
             os.kill(os.getpid(), signal.SIGINT)
             self.assertEqual(learner._lines.readline(), "")
             learner.drop()
-            learner.accept()
-            learner.train(1, 0)
-            learner.hear("trained")
+            learner.begin_trained()
             learner.mean(1, 7)
 
         self.addCleanup(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, signal.default_int_handler))
@@ -385,9 +374,7 @@ class Life(unittest.TestCase):
         def script(learner):
             learner.say(b'{"type":"error","text":"two tensors have the name w"}\n')
             learner.drop()
-            learner.accept()
-            learner.train(1, 0)
-            learner.hear("trained")
+            learner.begin_trained()
             learner.mean(1, 7)
 
         with FakeLearner(script) as learner, starling.join(path=learner.path) as group:
@@ -470,12 +457,9 @@ class Rounds(unittest.TestCase):
 
     def test_a_learner_that_starts_again_gets_the_vector_again(self):
         def script(learner):
-            learner.accept()
-            learner.train(1, 0)
-            learner.hear("trained")
+            learner.begin_trained()
             learner.drop()
-            learner.accept()
-            learner.train(1, 0)
+            learner.begin()
             self.assertEqual(learner.hear("trained")["round"], 1)
             learner.drop()
             learner.accept()
@@ -488,9 +472,7 @@ class Rounds(unittest.TestCase):
 
     def test_errors_of_the_learner(self):
         def script(learner):
-            learner.accept()
-            learner.train(1, 0)
-            learner.hear("trained")
+            learner.begin_trained()
             learner.tell("refused", round=1, text="model[0] is not a finite number")
             learner.hear("trained")
             learner.tell("error", text="over")
@@ -503,8 +485,7 @@ class Rounds(unittest.TestCase):
 
     def test_a_model_of_another_shape(self):
         def script(learner):
-            learner.accept()
-            learner.train(1, 0)
+            learner.begin()
 
         with FakeLearner(script) as learner, starling.join({"w": np.zeros(2)}, learner.path) as group:
             with self.assertRaisesRegex(ValueError, r"w float\d+ \[3\], was w float\d+ \[2\]"):
@@ -549,9 +530,7 @@ class Rounds(unittest.TestCase):
 
     def test_float64_beyond_float32_is_refused(self):
         def script(learner):
-            learner.accept()
-            learner.train(1, 0)
-            learner.hear("trained")
+            learner.begin_trained()
             self.assertEqual(learner.up[0], np.inf)
             learner.tell("refused", round=1, text="model[0] is not a finite number")
 
@@ -561,9 +540,7 @@ class Rounds(unittest.TestCase):
 
     def test_float32_where_join_had_float64(self):
         def script(learner):
-            learner.accept()
-            learner.train(1, 0)
-            learner.hear("trained")
+            learner.begin_trained()
             learner.mean(1, 0.1)
 
         with FakeLearner(script) as learner, starling.join(np.zeros(1), learner.path) as group, warnings.catch_warnings():
@@ -589,8 +566,7 @@ class Rounds(unittest.TestCase):
 
     def test_an_evaluator_has_the_weight_0(self):
         def script(learner):
-            learner.accept()
-            learner.train(1, 0)
+            learner.begin()
             self.assertEqual(learner.hear("trained")["weight"], 0)
             learner.mean(1, 6)
             learner.tell("done")
@@ -601,9 +577,7 @@ class Rounds(unittest.TestCase):
     def test_a_weight_that_does_not_count(self):
         def script(learner):
             learner.weighted = False
-            learner.accept()
-            learner.train(1, 0)
-            learner.hear("trained")
+            learner.begin_trained()
             learner.mean(1, 6)
 
         with FakeLearner(script) as learner, starling.join(np.zeros(1), learner.path) as group:
@@ -627,8 +601,7 @@ class Rounds(unittest.TestCase):
 
     def test_weights_and_a_forgotten_mean(self):
         def script(learner):
-            learner.accept()
-            learner.train(1, 0)
+            learner.begin()
 
         with FakeLearner(script) as learner, starling.join(np.zeros(1), learner.path) as group:
             for weight in (-3, 1.5, float("nan"), float("inf"), None, "5", [5]):
@@ -641,9 +614,7 @@ class Rounds(unittest.TestCase):
     def test_other_types_after_join(self):
         """A round is not lost by a leaf that could not come back."""
         def script(learner):
-            learner.accept()
-            learner.train(1, 0)
-            learner.hear("trained")
+            learner.begin_trained()
             learner.mean(1, 7)
 
         class Read:
@@ -661,9 +632,7 @@ class Rounds(unittest.TestCase):
         least, half = np.finfo(np.float32).smallest_subnormal, np.float16(65504)
 
         def script(learner):
-            learner.accept()
-            learner.train(1, 0)
-            learner.hear("trained")
+            learner.begin_trained()
             self.assertEqual(learner.up.tobytes(), np.float32([half, -0.0, least, 0, 0]).tobytes())
             learner.mean(1, learner.up)
 

@@ -131,7 +131,18 @@ class Questions(Refusing):
         self.assertEqual(said.getvalue(), "starling mean: 1 value is outside the range and counts as its end\n1, 9: would give 2 rows, 1 of them outside the range\n")
 
 
+def with_noise(script, **changed):
+    """Return a fake learner that adds noise."""
+    learner = FakeLearner(script)
+    learner.settings = {"dp": {**TERMS, **changed}}
+    return learner
+
+
 class Terms(Refusing):
+    def total_refused(self, said, script, rows, elements=2):
+        with with_noise(script) as learner:
+            self.refused(said, noisy_total, learner.path, "what", elements, Budget(1, 1e-6), lambda unit: np.zeros((rows, elements)))
+
     def test_terms_that_spend_too_much(self):
         terms, both = dp.Privacy(**TERMS), ("record", "learner")
         self.assertIs(check_terms(terms, Budget(dp.epsilon(10, 1e-6), 1e-6), both), terms)
@@ -145,7 +156,6 @@ class Terms(Refusing):
         given = []
 
         def script(learner):
-            learner.settings = {"dp": TERMS}
             learner.accept()
             self.assertEqual((learner.values, [tensor["name"] for tensor in learner.tensors]), ("model", ["what"]))
             learner.train(1, 0)
@@ -155,7 +165,7 @@ class Terms(Refusing):
             learner.tell("done")
 
         parts = np.array([[0.6, 0.8], [0.0, -1.0], [30.0, 40.0]])
-        with FakeLearner(script) as learner, contextlib.redirect_stderr(io.StringIO()):
+        with with_noise(script) as learner, contextlib.redirect_stderr(io.StringIO()):
             total = noisy_total(learner.path, "what", 2, Budget(1, 1e-6), lambda unit: parts if unit == "record" else None)
         np.testing.assert_allclose(given[0], 0.5 * np.array([1.2, 0.6]), rtol=1e-8)  # the third was longer than 1
         np.testing.assert_allclose(total.sum, np.array([1.0, -2.0]) * 2 / 0.5)
@@ -166,91 +176,65 @@ class Terms(Refusing):
         def script(learner):
             for clip in 0.5, 0.25:
                 learner.settings = {"dp": {**TERMS, "clip": clip}}
-                learner.accept()
-                learner.train(1, 0)
+                learner.begin()
                 if clip == 0.5:
                     learner.hear("trained")
                     learner.drop()
 
-        with FakeLearner(script) as learner:
-            self.refused("the settings of dp have changed while learners gave their parts", noisy_total, learner.path, "what", 2, Budget(1, 1e-6),
-                         lambda unit: np.zeros((3, 2)))
+        self.total_refused("the settings of dp have changed while learners gave their parts", script, 3)
 
     def test_a_sum_that_rounding_leaves_alone(self):
         given = []
 
         def script(learner):
-            learner.settings = {"dp": {**TERMS, "clip": 0.3}}
-            learner.accept()
-            learner.train(1, 0)
-            learner.hear("trained")
+            learner.begin_trained()
             given.append(learner.up.copy())
             learner.mean(1, np.array([1.0, -2.0]), noise=0.25, spent=0.5)
             learner.tell("done")
 
         parts = random.normal(size=(1000, 2)) / 10
-        with FakeLearner(script) as learner, contextlib.redirect_stderr(io.StringIO()):
+        with with_noise(script, clip=0.3) as learner, contextlib.redirect_stderr(io.StringIO()):
             noisy_total(learner.path, "what", 2, Budget(1, 1e-6), lambda unit: parts)
         self.assertEqual(list(given[0] % 2.0**(-2 - dp.GRID_BITS)), [0, 0])
 
     def test_more_records_than_delta_allows(self):
-        def script(learner):
-            learner.settings = {"dp": TERMS}
-            learner.accept()
-            learner.train(1, 0)
-
-        with FakeLearner(script) as learner, contextlib.redirect_stderr(io.StringIO()):
-            self.refused("below one in the number of records, and 1000000 rows: one could be told whole", noisy_total, learner.path, "what", 1,
-                         Budget(1, 1e-6), lambda unit: np.zeros((10**6, 1)))
+        self.total_refused("below one in the number of records, and 1000000 rows: one could be told whole", FakeLearner.begin, 10**6, 1)
 
     def test_a_run_that_ends_without_the_round(self):
         def script(learner):
-            learner.settings = {"dp": TERMS}
-            learner.accept()
-            learner.train(1, 0)
-            learner.hear("trained")
+            learner.begin_trained()
             learner.tell("done")  # the budget was spent by attempts that failed
 
-        with FakeLearner(script) as learner, contextlib.redirect_stderr(io.StringIO()):
-            self.refused("the run has ended without round 1: the budget of a learner, dp_epsilon, did not suffice", noisy_total, learner.path, "what", 2,
-                         Budget(1, 1e-6), lambda unit: np.zeros((1, 2)))
+        self.total_refused("the run has ended without round 1: the budget of a learner, dp_epsilon, did not suffice", script, 1)
 
     def test_another_question(self):
         def script(learner):
-            learner.settings = {"dp": TERMS}
-            learner.accept()
-            learner.train(1, 0)
-            learner.hear("trained")
+            learner.begin_trained()
             learner.tell("waiting", text="b (2) trains another model: tensor what within [0.0,100.0] is there, and not here")
 
-        with FakeLearner(script) as learner, contextlib.redirect_stderr(io.StringIO()):
-            self.refused("and not here: all learners must ask the same question, with the same --range", noisy_total, learner.path, "what", 2,
-                         Budget(1, 1e-6), lambda unit: np.zeros((1, 2)))
+        self.total_refused("and not here: all learners must ask the same question, with the same --range", script, 1)
 
     def test_noise_that_is_not_known(self):
         def script(learner):
-            learner.settings = {"dp": TERMS}
             learner.accept()
             learner.mean(1, 1.0, noise=None, spent=None)
             learner.tell("done")
 
-        with FakeLearner(script) as learner:
-            self.refused("no longer knows its noise", noisy_total, learner.path, "what", 2, Budget(1, 1e-6), lambda unit: np.zeros((0, 2)))
+        self.total_refused("no longer knows its noise", script, 0)
 
     def test_exact_questions_are_refused(self):
         def script(learner):
-            learner.settings = {"dp": TERMS}
             learner.accept()
             with contextlib.suppress(OSError):  # of a connection that has ended
                 learner.train(1, 0)
                 self.assertEqual(learner._lines.readline(), "")  # nothing is given
 
-        with FakeLearner(script) as learner:
+        with with_noise(script) as learner:
             own = Own(Question("mean"))
             own.add_typed("1", Numbers(thousands=""))
             with Asking(learner.path, own, lambda text: None) as group:
                 self.refused("this learner adds noise (dp: record), and an exact total was asked for. Nothing was shared", group.ask)
-        with FakeLearner(script) as learner, Sums(learner.path) as sums:
+        with with_noise(script) as learner, Sums(learner.path) as sums:
             self.refused("this learner adds noise (dp: record), and this analysis needs exact sums. Nothing was shared", sums.agree, "question")
 
 

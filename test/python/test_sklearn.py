@@ -138,9 +138,7 @@ class Estimators(unittest.TestCase):
         from sklearn.linear_model import SGDRegressor
 
         def script(learner):
-            learner.accept()
-            learner.train(1, 0)
-            learner.hear("trained")
+            learner.begin_trained()
             learner.mean(1, learner.up)
 
         for run, call, least in ((2, lambda path: starling.sklearn.standardize(X, path), 3),

@@ -277,8 +277,7 @@ class Conversation(unittest.TestCase):
             learner.train(1, 0, again=True)
 
         def later(learner):
-            learner.accept()
-            learner.train(1, 0)
+            learner.begin()
             self.given(learner)
             learner.train(1, 0, again=True)
         for script in (first, later):
@@ -306,8 +305,7 @@ class Conversation(unittest.TestCase):
 
     def test_a_learner_that_no_longer_knows_how_many_took_part(self):
         def script(learner):
-            learner.accept()
-            learner.train(1, 0)
+            learner.begin()
             self.given(learner)
             learner.drop()
             learner.accept()
@@ -331,14 +329,12 @@ class Conversation(unittest.TestCase):
     def test_settings_that_drop_digits(self):
         def script(learner):
             learner.settings = {"decimals": 1, "clipping_range": 100.0}
-            learner.accept()
-            learner.train(1, 0)
+            learner.begin()
         self.assertIn("a value has 2 decimals, and the learners keep 1: set decimals: 2 at all of them", self.ask(script, "1.55")[0])
         self.assertIn("150 is beyond clipping_range 100 of the learners: set clipping_range: 1000 at all of them", self.ask(script, "150")[0])
 
         def agreed(learner):  # in the round
-            learner.accept()
-            learner.train(1, 0)
+            learner.begin()
             self.given(learner)
             learner.mean(1, 0.1, decimals=0, clipping_range=1e9)
         self.assertIn("a value has 1 decimals, and the learners keep 0", self.ask(agreed, "1.5")[0])

@@ -26,9 +26,7 @@ class Wheel(unittest.TestCase):
     @unittest.skipIf(MISSING, f"missing Debian packages: {' '.join(MISSING)}")
     def test_a_round_in_a_clean_environment(self):
         def script(learner):
-            learner.accept()
-            learner.train(1, 0)
-            learner.hear("trained")
+            learner.begin_trained()
             learner.mean(1, 7)
             learner.tell("done")
 
