@@ -8,15 +8,13 @@ import re
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
 import hosts
 import lab
-from hosts import Group, invitation
 from lab import ip, run
-from patience import PATIENCE, expect
+from patience import expect
 
 CLOCK = Path(sys.argv[4]).resolve()
 hosts.OWN += '--set', 'log_level=debug'
@@ -50,15 +48,8 @@ NAMES = ''.join(f'10.77.0.{number} host-{number}.example.org\n' for number in ra
 
 def make(group, folder):
 	group.hosts = [Host(folder, number) for number in range(1, HOSTS + 1)]
-	first, others = group.hosts[0], group.hosts[1:]
-	said = first.done(first.starling('group', 'create', 'ward', '--learner', first.name, '--address', first.advertised, '--members', str(HOSTS),
-		'--auto-admit', str(HOSTS - 1), *hosts.OWN, *(word for setting in hosts.SETTINGS for word in ('--set', setting))))
-	first.start()
-	line = invitation(said)
-	for host, joining in hosts.join(others, line):
-		host.done(joining)
-	for host in others:
-		host.start()
+	line = group.create(*hosts.SETTINGS)
+	group.join(line)
 	group.expect_rounds(f'{HOSTS} hosts with names', group.hosts, 2)
 	return line
 
@@ -66,19 +57,16 @@ def make(group, folder):
 def asleep(group, number, suspended):
 	"""A machine is stopped, and goes on at another address; the others go on meanwhile. It takes part in no round that it has slept through. If it was
 	suspended, its monotonic clock has stood still."""
-	host, new = group.hosts[number - 1], f'10.77.0.{100 + number}'
-	others = [h for h in group.hosts if h is not host]
+	host = group.hosts[number - 1]
 	seconds = SUSPENDED_S if suspended else STOPPED_S
 	host.daemon.send_signal(signal.SIGSTOP)
 	under_way = group.look() + 1
 	if suspended:
 		ip('link', 'set', 'dev', host.port, 'down')  # it does not see the others close their links
 	begin = time.monotonic()
-	group.expect_rounds('one sleeps, the others', others, 2)
+	group.expect_rounds('one sleeps, the others', group.others(host), 2)
 	time.sleep(max(0, begin + seconds - time.monotonic()))
-	run(*host.inside('ip', 'address', 'delete', f'{host.address}/24', 'dev', 'eth0'))
-	run(*host.inside('ip', 'address', 'add', f'{new}/24', 'dev', 'eth0'))
-	host.address = new
+	host.move(f'10.77.0.{100 + number}')
 	host.plug('bridge0')
 	last, before, read = group.look(), len(host.rounds), len(host.log.read_text())
 	slept = time.monotonic() - begin
@@ -104,13 +92,12 @@ def silent_names(group, folder, line):
 	for host in group.hosts:
 		host.forget_names()
 	host = group.hosts[2]
-	host.daemon.kill()
-	host.daemon.wait(PATIENCE)
-	group.expect_rounds('no name resolves and one has ended, the others', [h for h in group.hosts if h is not host], 2)
+	host.kill_daemon()
+	group.expect_rounds('no name resolves and one has ended, the others', group.others(host), 2)
 	host.boot()
 	begin = time.monotonic()
 	group.expect_rounds('it is back, all', group.hosts, 2)
-	expect('it is linked with all', lambda: links_of(host) == HOSTS - 1)
+	expect('it is linked with all', lambda: all(peer['link'] == 'up' for peer in host.peers()))
 	print(f'no name resolves: {time.monotonic() - begin:.1f} s from its start to a link with each', flush=True)
 	late = Host(folder, HOSTS + 1)
 	late.forget_names()
@@ -136,11 +123,6 @@ def expect_bound(host, words, said):
 	print(f'starling {words[0]}: {time.monotonic() - begin:.1f} s until it says that a name does not resolve', flush=True)
 
 
-def links_of(host):
-	shown = json.loads(host.done(host.starling('status', '--json', '--control', '/var/lib/starling/ward/state/control.sock')))
-	return sum(peer['link'] == 'up' for peer in shown['learners'][0]['status']['peers'])
-
-
 def thin_link(group, folder, straggler_timeout, takes_part):
 	"""A newcomer gets no model within straggler_timeout: it is left out, and says what it needs. Or it gets one, and takes part."""
 	first_number = 20 if takes_part else 30
@@ -148,19 +130,14 @@ def thin_link(group, folder, straggler_timeout, takes_part):
 	first, others = group.hosts[0], group.hosts[1:]
 	settings = 'rounds=100000', 'trainer=noise', 'noise_parameters=200000', 'values=model', f'decimals={hosts.DECIMALS}', \
 		f'straggler_timeout={straggler_timeout}', 'stall_timeout=60'
-	said = first.done(first.starling('group', 'create', 'ward', '--learner', first.name, '--address', first.advertised, '--members', '3',
-		'--auto-admit', '9', *(word for setting in settings for word in ('--set', setting))))
-	first.start()
-	line = invitation(said)
+	line = group.create(*settings, own=(), more=1)
 	late = hosts.Host(folder, first_number + 4)
 	for host in others:
 		host.done(host.starling('join', line, '--name', host.name, '--address', host.advertised))
 		host.start()
 	expect('rounds of three', lambda: first.look() > 2)
 	late.done(late.starling('join', line, '--name', late.name, '--address', late.advertised))
-	rate = 'tbf', 'rate', '1mbit', 'burst', '16kb', 'latency', '300ms'
-	run('tc', 'qdisc', 'add', 'dev', late.port, 'root', *rate)
-	run(*late.inside('tc', 'qdisc', 'add', 'dev', 'eth0', 'root', *rate))
+	late.limit('1mbit', '16kb')
 	begin, before = time.monotonic(), first.look()
 	group.hosts.append(late)
 	late.start()
@@ -173,51 +150,23 @@ def thin_link(group, folder, straggler_timeout, takes_part):
 		expect('the others go on', lambda: first.look() > before + 3)
 
 
-def end(group):
-	for host in group.hosts:
-		assert '"event":"fatal"' not in host.log.read_text(), host.name
-		assert host.daemon.poll() is None, f'{host.name} has ended'
-
-
-def kill(group):
-	for host in group.hosts:
-		for process in filter(None, (host.daemon, host.holder)):
-			process.kill()
-			process.wait()
-
-
 def inside():
 	ip('link', 'set', 'dev', 'lo', 'up')
 	lab.add_bridge('bridge0')
-	server = lab.Host(SILENT[0])
-	server.hold('true')
-	server.connect('bridge0')
-	server.set_up()
-	silent = subprocess.Popen(server.inside(sys.executable, '-c', SILENT_SERVER), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
-	silent.stdout.readline()
-	with tempfile.TemporaryDirectory(prefix='starling-test-') as name:
-		group, thin, folder = Group(), Group(), Path(name)
-		try:
+	names = hosts.Gateway(SILENT[0])
+	names.serve('-c', SILENT_SERVER, stdout=subprocess.PIPE)
+	names.process.stdout.readline()
+	try:
+		with hosts.played('away') as (group, folder):
 			line = make(group, folder)
 			asleep(group, 4, suspended=False)
 			asleep(group, 5, suspended=True)
 			silent_names(group, folder, line)
-			end(group)
-			kill(group)
-			for straggler_timeout, takes_part in (1, False), (60, True):
-				thin_link(thin, folder, straggler_timeout, takes_part)
-				end(thin)
-				kill(thin)
-		except BaseException:
-			hosts.tell(group.hosts + thin.hosts)
-			raise
-		finally:
-			kill(group)
-			kill(thin)
-			for process in silent, server.holder:
-				process.kill()
-				process.wait()
-	print('away: passed')
+		for straggler_timeout, takes_part in (1, False), (60, True):
+			with hosts.played('a thin link') as (group, folder):
+				thin_link(group, folder, straggler_timeout, takes_part)
+	finally:
+		names.end()
 
 
 if __name__ == '__main__':

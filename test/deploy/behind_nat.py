@@ -3,15 +3,12 @@
 Two hosts stand at bridge0. Two stand behind a router with NAT (stand-in/nat.py): others see one address, and cannot dial them. They cannot reach
 each other, either, and link through a relay. Skipped where name spaces or tun devices are refused.
 """
-import json
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import hosts
 import lab
-from hosts import Group, invitation
 from lab import ip, run
 from patience import expect
 
@@ -37,35 +34,19 @@ class Host(hosts.Host):
 		run(*self.inside('ip', 'route', 'add', *(('default',) if self.number in INNER else (f'{OUTER}/32',)), 'via', gateway))
 
 
-class Router(lab.Host):
+class Router(hosts.Gateway):
 	def __init__(self):
-		super().__init__(100)
-		self.hold('true')
-		self.connect('bridge0')
-		self.set_up()
 		lab.add_bridge('inner')
-		ip('link', 'add', 'dev', 'inner0', 'type', 'veth', 'peer', 'name', 'eth1', 'netns', str(self.holder.pid))
-		ip('link', 'set', 'dev', 'inner0', 'master', 'inner', 'up')
-		for number in INNER:
-			run(*self.inside('ip', 'address', 'add', f'10.78.{number}.1/24', 'dev', 'eth1'))
-		run(*self.inside('ip', 'link', 'set', 'dev', 'eth1', 'up'))
-		self.process = subprocess.Popen(self.inside(sys.executable, str(SOURCE / 'test/stand-in/nat.py'), OUTER), stdin=subprocess.DEVNULL,
-			stdout=subprocess.PIPE, text=True)
+		super().__init__(100, 'inner', *(f'10.78.{number}.1' for number in INNER))
+		self.serve(str(SOURCE / 'test/stand-in/nat.py'), OUTER, stdout=subprocess.PIPE, text=True)
 		self.refused = self.process.stdout.readline() != 'ready\n'
 
 
 def make(group, folder):
 	group.hosts = [Host(folder, number) for number in range(1, 5)]
-	first, others = group.hosts[0], group.hosts[1:]
 	for host in group.hosts[2:]:
 		host.plug('inner')
-	said = first.done(first.starling('group', 'create', 'ward', '--learner', first.name, '--address', f'{first.address}:7400', '--members', '4',
-		'--auto-admit', '3', '--set', 'relay=yes', *hosts.OWN, *(word for setting in hosts.SETTINGS for word in ('--set', setting))))
-	first.start()
-	for host, joining in hosts.join(others, invitation(said)):
-		host.done(joining)
-	for host in others:
-		host.start()
+	group.join(group.create(*hosts.SETTINGS, own=(*hosts.OWN, '--set', 'relay=yes')))
 	group.expect_rounds('two of four behind one NAT, all', group.hosts, 3)
 
 
@@ -74,17 +55,11 @@ def sees_one_address(host):
 	return text.count(OUTER) >= 2 and '10.78.' not in text
 
 
-def path(host, other):
-	"""Return how the link of a host to another one goes."""
-	shown = json.loads(host.done(host.starling('status', '--json', '--control', '/var/lib/starling/ward/state/control.sock')))
-	return next(peer['path'] for peer in shown['learners'][0]['status']['peers'] if peer['name'] == other.name)
-
-
 def narrow(group, router):
 	"""Large packets to the router are lost: those of the relay, which then closes what it passes on, and of the links to the open hosts."""
 	run('tc', 'qdisc', 'add', 'dev', router.port, 'root', 'tbf', 'rate', '100mbit', 'burst', '1314', 'limit', '1mb')
 	group.expect_rounds('a narrow path to the NAT, all', group.hosts, 3)
-	expect('the two are linked', lambda: (path(*group.hosts[2:]) or '').startswith('relay '))
+	expect('the two are linked', lambda: group.hosts[2].is_relayed(group.hosts[3]))
 	last = group.look()
 	group.expect_rounds(f'the narrow path to the NAT after round {last}, all', group.hosts, 3)
 
@@ -93,28 +68,18 @@ def inside():
 	ip('link', 'set', 'dev', 'lo', 'up')
 	for bridge in ('bridge0', *INNER.values()):
 		lab.add_bridge(bridge)
-	with tempfile.TemporaryDirectory(prefix='starling-test-') as name:
-		group, router = Group(), Router()
-		try:
-			if router.refused:
-				print('tun devices are refused')
-				return 77
-			make(group, Path(name))
-			expect('the two are linked', lambda: (path(*group.hosts[2:]) or '').startswith('relay '))
+	router = Router()
+	try:
+		if router.refused:
+			print('tun devices are refused')
+			return 77
+		with hosts.played('behind_nat') as (group, folder):
+			make(group, folder)
+			expect('the two are linked', lambda: group.hosts[2].is_relayed(group.hosts[3]))
 			narrow(group, router)
 			expect('both come from one address', lambda: sees_one_address(group.hosts[1]))
-		except BaseException:
-			hosts.tell(group.hosts)
-			raise
-		finally:
-			for host in group.hosts:
-				for process in filter(None, (host.daemon, host.holder)):
-					process.kill()
-					process.wait()
-			for process in router.process, router.holder:
-				process.kill()
-				process.wait()
-	print('behind_nat: passed')
+	finally:
+		router.end()
 	return 0
 
 

@@ -11,11 +11,10 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import hosts
-from hosts import Group, invitation, join, run
+from hosts import run
 from patience import PATIENCE, expect
 
 HOSTS = 3
@@ -92,16 +91,13 @@ class Host(hosts.Host):
 		self.avahi.terminate()
 		self.avahi.wait(PATIENCE)
 
-	def move(self, address=None):
-		"""Give the host another address, as DHCP does, or none."""
-		run(*self.inside('ip', '-4', 'address', 'flush', 'dev', 'eth0'))
-		if address:
-			run(*self.inside('ip', 'address', 'add', f'{address}/16', 'dev', 'eth0'))
-
 	def tag(self):
 		"""Return the name under which the learner is announced (LINKS.md §6.2)."""
 		pin = re.search(rf'name: "?{self.name}"?,.*sha256:([0-9a-f]{{64}})', (self.folder / 'ward/roster.yaml').read_text())[1]
 		return short_hash(b'starling mdns 1' + short_hash(b'ward') + bytes.fromhex(pin)).hex()
+
+	def processes(self):
+		return [*self.services, *super().processes()]
 
 	def stop(self):
 		self.daemon.terminate()
@@ -113,21 +109,14 @@ class Host(hosts.Host):
 
 def make(group, folder):
 	group.hosts = [Host(folder, number) for number in range(1, HOSTS + 1)]
-	first, others = group.hosts[0], group.hosts[1:]
-	settings = ('discover=mdns', *hosts.SETTINGS)
-	said = first.done(first.starling('group', 'create', 'ward', '--learner', first.name, '--address', f'{first.address}:7400', '--members', str(HOSTS),
-		'--auto-admit', str(HOSTS - 1), *hosts.OWN, *(word for setting in settings for word in ('--set', setting))))
-	first.start()
-	for host, joining in join(others, invitation(said)):
-		host.done(joining)
-		host.start()
+	group.join(group.create('discover=mdns', *hosts.SETTINGS))
 	group.expect_rounds('at the addresses of the roster, all', group.hosts, 2)
 
 
 def all_move(group):
 	"""All hosts get other addresses while the rounds go on: what the roster says is wrong, and no host knows one of another."""
 	for number, host in enumerate(group.hosts, 1):
-		host.move(f'10.77.1.{number}')
+		host.move(f'10.77.1.{number}', 16)
 	group.expect_rounds('all have moved, all', group.hosts, 3)
 
 
@@ -135,7 +124,7 @@ def all_start(group):
 	"""All hosts start at further addresses; one of them also announces the first host, where nothing listens."""
 	for number, host in enumerate(group.hosts, 1):
 		host.stop()
-		host.move(f'10.77.2.{number}')
+		host.move(f'10.77.2.{number}', 16)
 	(group.hosts[2].folder / 'announced/false.service').write_text(FALSE.format(name=f'{group.hosts[0].tag()} #2'))
 	for host in group.hosts:
 		host.start()
@@ -191,32 +180,22 @@ def link_local(group):
 	for host in group.hosts:
 		host.stop_avahi()
 		host.start_avahi(ipv6='yes')
-		host.move()
+		host.move(None)
 	group.expect_rounds('with link-local addresses of IPv6, all', group.hosts, 3)
 
 
 def inside():
 	hosts.lay_bridges()
-	with tempfile.TemporaryDirectory(prefix='starling-test-') as name:
-		group, folder = Group(), Path(name)
+	with hosts.played('discovery') as (group, folder):
 		try:
 			make(group, folder)
 			for scene in (all_move, all_start, avahi_away, services_hang, bus_away, link_local):
 				scene(group)
-			for host in group.hosts:
-				assert host.daemon.poll() is None, f'{host.name} has ended'
 		except BaseException:
-			hosts.tell(group.hosts)
 			for host in group.hosts:
 				print(f'--- {host.name} has found', *host.lines('"event":"(found|discovery)"'), sep='\n')
 				print(f'--- services of {host.name}\n{(host.folder / "services.log").read_text()[-3000:]}')
 			raise
-		finally:
-			for host in group.hosts:
-				for process in filter(None, (host.daemon, *host.services, host.holder)):
-					process.kill()
-					process.wait()
-	print('discovery: passed')
 
 
 missing = [program for program in ('dbus-daemon', 'avahi-daemon') if shutil.which(program, path=os.environ.get('PATH', '') + ':/usr/sbin') is None]

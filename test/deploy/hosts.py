@@ -8,6 +8,7 @@ one. Skipped where name spaces, ip or tc are refused.
 """
 import array
 import collections
+import contextlib
 import json
 import os
 import re
@@ -74,6 +75,27 @@ class Host(lab.Host):
 		for process in filter(None, (self.holder, self.daemon)):
 			process.wait(PATIENCE)
 
+	def processes(self):
+		"""Return what runs here, the process with the name spaces last."""
+		return [process for process in (self.daemon, self.holder) if process]
+
+	def kill_daemon(self):
+		self.daemon.kill()
+		self.daemon.wait(PATIENCE)
+
+	def move(self, address, length=24):
+		"""Give the host another address, as DHCP does, or none."""
+		run(*self.inside('ip', '-4', 'address', 'flush', 'dev', 'eth0'))
+		if address:
+			run(*self.inside('ip', 'address', 'add', f'{address}/{length}', 'dev', 'eth0'))
+			self.address = address
+
+	def limit(self, rate, burst):
+		"""Let no more through, both ways."""
+		queue = 'root', 'tbf', 'rate', rate, 'burst', burst, 'latency', '300ms'
+		run('tc', 'qdisc', 'add', 'dev', self.port, *queue)
+		run(*self.inside('tc', 'qdisc', 'add', 'dev', 'eth0', *queue))
+
 	def starling(self, *words):
 		"""Begin a command of a user on this machine."""
 		self.commands += 1
@@ -108,6 +130,21 @@ class Host(lab.Host):
 			self.daemon = subprocess.Popen(self.inside(str(STARLINGD), *command[1:]), stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 		expect(f'{self.name} listens', lambda: re.search('"event":"listening"|listening on', self.log.read_text()[before:]))
 
+	def peers(self):
+		"""Return what the status says of the other learners."""
+		shown = json.loads(self.done(self.starling('status', '--json', '--control', '/var/lib/starling/ward/state/control.sock')))
+		return shown['learners'][0]['status']['peers']
+
+	def path(self, other):
+		"""Return how the link to another host goes."""
+		return next(peer['path'] for peer in self.peers() if peer['name'] == other.name)
+
+	def is_relayed(self, other):
+		return (self.path(other) or '').startswith('relay ')
+
+	def doctor(self):
+		return run(*self.inside('sh', '-c', f'{STARLING} doctor; true'))
+
 	def look(self):
 		"""Read what the log has more; return the last round that this host knows the model of."""
 		with self.log.open() as log:
@@ -135,6 +172,35 @@ class Group:
 	def __init__(self):
 		self.hosts, self.models, self.seen = [], {}, collections.defaultdict(set)
 		self.folders = {}  # of each learner that ever was, by its id
+
+	def create(self, *settings, own=None, more=0):
+		"""Make a group that admits all others and so many more, and start its first learner; return the invitation."""
+		first = self.hosts[0]
+		said = first.done(first.starling('group', 'create', 'ward', '--learner', first.name, '--address', first.advertised, '--members',
+			str(len(self.hosts)), '--auto-admit', str(len(self.hosts) - 1 + more), *(OWN if own is None else own),
+			*(word for setting in settings for word in ('--set', setting))))
+		first.start()
+		return invitation(said)
+
+	def join(self, line):
+		"""Let the others join, and start them."""
+		for host, joining in join(self.hosts[1:], line):
+			host.done(joining)
+		for host in self.hosts[1:]:
+			host.start()
+
+	def others(self, *left_out):
+		return [host for host in self.hosts if host not in left_out]
+
+	def expect_well(self):
+		for host in self.hosts:
+			assert '"event":"fatal"' not in host.log.read_text(), host.name
+			assert host.daemon.poll() is None, f'{host.name} has ended'
+
+	def tell(self):
+		"""Print what the hosts have logged, when a test has failed."""
+		for host in self.hosts:
+			print(f'--- {host.name}: rounds {host.rounds[-5:]}, caught up {host.caught_up[-5:]}\n{host.log.read_text()[-6000:]}')
 
 	def look(self):
 		"""Compare the models of each round; return the last round of any host."""
@@ -182,6 +248,36 @@ class Group:
 		return took
 
 
+class Gateway(lab.Host):
+	"""A machine at bridge0 with one process, and with a leg at an inner bridge, if that is named."""
+
+	def __init__(self, number, bridge=None, *addresses):
+		super().__init__(number)
+		self.process = None
+		self.hold('true')
+		self.connect('bridge0')
+		self.set_up()
+		if bridge:
+			device = f'inner{number}'
+			ip('link', 'add', 'dev', device, 'type', 'veth', 'peer', 'name', 'eth1', 'netns', str(self.holder.pid))
+			ip('link', 'set', 'dev', device, 'master', bridge, 'up')
+			for address in addresses:
+				run(*self.inside('ip', 'address', 'add', f'{address}/24', 'dev', 'eth1'))
+			run(*self.inside('ip', 'link', 'set', 'dev', 'eth1', 'up'))
+
+	def serve(self, *command, **files):
+		self.process = subprocess.Popen(self.inside(sys.executable, *command), stdin=subprocess.DEVNULL, **files)
+
+	def stop(self):
+		self.process.kill()
+		self.process.wait(PATIENCE)
+
+	def end(self):
+		self.stop()
+		self.holder.kill()
+		self.holder.wait(PATIENCE)
+
+
 def floats(text):
 	values = array.array('f')
 	values.frombytes(text)
@@ -212,15 +308,8 @@ def join(hosts, line):
 def make(group, folder):
 	"""Make a group of eight, and see five exact rounds."""
 	group.hosts = [Host(folder, number) for number in range(1, HOSTS + 1)]
-	first, others = group.hosts[0], group.hosts[1:]
 	begin = time.monotonic()
-	said = first.done(first.starling('group', 'create', 'ward', '--learner', first.name, '--address', f'{first.address}:7400', '--members', str(HOSTS),
-		'--auto-admit', str(HOSTS - 1), *OWN, *(word for setting in SETTINGS for word in ('--set', setting))))
-	first.start()
-	for host, joining in join(others, invitation(said)):
-		host.done(joining)
-	for host in others:
-		host.start()
+	group.join(group.create(*SETTINGS))
 	expect('the first exact round', lambda: group.look() and group.exact(group.hosts) >= 1)
 	print(f'{HOSTS} hosts: {time.monotonic() - begin:.1f} s from the first command to the first exact round; commands: '
 		+ ', '.join(f'{host.name} {host.commands}' for host in group.hosts) + '; files edited: 0', flush=True)
@@ -237,9 +326,7 @@ def expect_left_out(hosts, others):
 
 def versions(group):
 	"""A host shows the versions of the programs of all."""
-	host = group.hosts[0]
-	shown = json.loads(host.done(host.starling('status', '--json', '--control', '/var/lib/starling/ward/state/control.sock')))
-	peers = shown['learners'][0]['status']['peers']
+	peers = group.hosts[0].peers()
 	want = run(STARLING, '--version').split()[1]
 	assert [peer['version'] for peer in peers] == [want] * (HOSTS - 1), peers
 
@@ -258,7 +345,7 @@ def partition(group):
 def power_off(group):
 	host = group.hosts[7]
 	host.power_off()
-	group.expect_rounds('a host without power, the others', [h for h in group.hosts if h is not host], 2)
+	group.expect_rounds('a host without power, the others', group.others(host), 2)
 	host.power_on()
 	host.boot()
 	group.expect_rounds('power is back, all', group.hosts, 2)
@@ -268,7 +355,7 @@ def one_way_loss(group):
 	"""A host sends, and hears nothing."""
 	host = group.hosts[2]
 	run('tc', 'qdisc', 'add', 'dev', host.port, 'root', *lab.LOSE_ALL)
-	others = [h for h in group.hosts if h is not host]
+	others = group.others(host)
 	group.expect_rounds('one-way loss, the others', others, 3)
 	expect_left_out([host], others)
 	run('tc', 'qdisc', 'delete', 'dev', host.port, 'root')
@@ -277,11 +364,9 @@ def one_way_loss(group):
 
 def new_address(group):
 	"""A running learner gets another address. The roster has the old one, where nothing answers: the learner dials out, and is back."""
-	host, old, new = group.hosts[4], group.hosts[4].address, '10.77.0.105'
-	run(*host.inside('ip', 'address', 'delete', f'{old}/24', 'dev', 'eth0'))
-	run(*host.inside('ip', 'address', 'add', f'{new}/24', 'dev', 'eth0'))
-	host.address = new
-	group.expect_rounds(f'a host at {new} instead of {old}, all', group.hosts, 2)
+	host = group.hosts[4]
+	host.move('10.77.0.105')
+	group.expect_rounds(f'a host at {host.address}, all', group.hosts, 2)
 
 
 def moved(group):
@@ -301,9 +386,7 @@ def moved(group):
 
 def slow_link(group):
 	host = group.hosts[3]
-	rate = ('tbf', 'rate', '200kbit', 'burst', '4kb', 'latency', '300ms')
-	run('tc', 'qdisc', 'add', 'dev', host.port, 'root', *rate)
-	run(*host.inside('tc', 'qdisc', 'add', 'dev', 'eth0', 'root', *rate))
+	host.limit('200kbit', '4kb')
 	took = group.expect_rounds('a link of 0.2 Mbit/s, all', group.hosts, 3)
 	assert took > 1.5, 'the link is not slow: it carries more than 20 KB each way in a round'
 	run('tc', 'qdisc', 'delete', 'dev', host.port, 'root')
@@ -391,40 +474,38 @@ def lay_bridges():
 		lab.add_bridge(bridge)
 
 
-def tell(hosts):
-	"""Print what the hosts have logged, when a test has failed."""
-	for host in hosts:
-		print(f'--- {host.name}: rounds {host.rounds[-5:]}, caught up {host.caught_up[-5:]}\n{host.log.read_text()[-6000:]}')
+@contextlib.contextmanager
+def played(name):
+	"""Yield an empty group and its folder. In the end, no learner may have failed; all processes of the group end."""
+	with tempfile.TemporaryDirectory(prefix='starling-test-') as folder:
+		group = Group()
+		try:
+			yield group, Path(folder)
+			group.expect_well()
+		except BaseException:
+			group.tell()
+			raise
+		finally:
+			for process in (process for host in group.hosts for process in host.processes()):
+				process.kill()
+				process.wait()
+	print(f'{name}: passed')
 
 
 def inside():
 	"""Play all scenes, in the name spaces of this test."""
 	lay_bridges()
-	with tempfile.TemporaryDirectory(prefix='starling-test-') as name:
-		group, folder = Group(), Path(name)
-		try:
-			make(group, folder)
-			for scene in (partition, power_off, one_way_loss, far_link, new_address, moved):
+	with played('hosts') as (group, folder):
+		make(group, folder)
+		for scene in (partition, power_off, one_way_loss, far_link, new_address, moved):
+			scene(group)
+		if NIGHTLY:
+			for scene in (slow_link, other_bridge):
 				scene(group)
-			if NIGHTLY:
-				for scene in (slow_link, other_bridge):
-					scene(group)
-				versions(group)
-				ninth(group, folder)
-				rotated(group)
-				removed(group)
-			for host in group.hosts:
-				assert '"event":"fatal"' not in host.log.read_text(), host.name
-				assert host.daemon.poll() is None, f'{host.name} has ended'
-		except BaseException:
-			tell(group.hosts)
-			raise
-		finally:
-			for host in group.hosts:
-				for process in filter(None, (host.daemon, host.holder)):
-					process.kill()
-					process.wait()
-	print('hosts: passed')
+			versions(group)
+			ninth(group, folder)
+			rotated(group)
+			removed(group)
 
 
 def main(inside):

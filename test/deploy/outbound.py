@@ -3,21 +3,18 @@
 Each site is a bridge of its own, whose only way out is a proxy (stand-in/proxy.py). The group is made with the commands of deploy/README.md; the
 hosts, the daemons and the computed means are those of hosts.py. Two sites reach each other through a relay alone, which is killed. Skipped where name spaces are refused.
 """
-import json
 import re
 import shlex
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
 import hosts
 import lab
 from blocks import blocks
-from hosts import Group, invitation
 from lab import ip, run
-from patience import PATIENCE, expect
+from patience import expect
 
 SOURCE = Path(sys.argv[4]).resolve()
 OPEN = 1, 2          # hosts with a port that others reach
@@ -28,7 +25,14 @@ LOGIN = 'PROXY_USER=me', 'PROXY_PASSWORD=se:cret'
 
 
 class Host(hosts.Host):
-	"""A host at bridge0, or at the bridge of a site, with no route elsewhere."""
+	"""A host at bridge0, which others know by a name, or at the bridge of a site, with no route elsewhere."""
+
+	def __init__(self, folder, number):
+		super().__init__(folder, number)
+		if number in OPEN:
+			self.advertised = f'hub-{number}.example.org:7400'
+			(self.folder / 'hosts').write_text(''.join(f'{address} {name}\n' for name, address in NAMES.items()))
+			run(*self.inside('mount', '--bind', self.folder / 'hosts', '/etc/hosts'))
 
 	def connect(self, bridge):
 		site = SITES.get(self.number)
@@ -37,34 +41,20 @@ class Host(hosts.Host):
 		super().connect(f'site{site}' if site else bridge)
 
 
-class Proxy(lab.Host):
+class Proxy(hosts.Gateway):
 	"""The proxy of a site, with a leg there and one at bridge0."""
 
 	def __init__(self, folder, site, login):
-		super().__init__(100 + site)
-		self.site, self.log = site, folder / f'proxy-{site}.log'
-		self.hold('true')
-		self.connect('bridge0')
-		self.set_up()
-		device = f'inner{site}'
-		ip('link', 'add', 'dev', device, 'type', 'veth', 'peer', 'name', 'eth1', 'netns', str(self.holder.pid))
-		ip('link', 'set', 'dev', device, 'master', f'site{site}', 'up')
-		run(*self.inside('ip', 'address', 'add', f'10.78.{site}.1/24', 'dev', 'eth1'))
-		run(*self.inside('ip', 'link', 'set', 'dev', 'eth1', 'up'))
-		self.login, self.process = login, None
+		super().__init__(100 + site, f'site{site}', f'10.78.{site}.1')
+		self.site, self.log, self.login = site, folder / f'proxy-{site}.log', login
 		self.start()
 
 	def start(self):
-		command = sys.executable, str(SOURCE / 'test/stand-in/proxy.py'), f'10.78.{self.site}.1', '3128', self.login
 		before = self.log.read_text().count('ready') if self.log.exists() else 0
 		with self.log.open('a') as log:
-			self.process = subprocess.Popen(self.inside(*command, *(f'{name}={address}' for name, address in NAMES.items())),
-				stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+			self.serve(str(SOURCE / 'test/stand-in/proxy.py'), f'10.78.{self.site}.1', '3128', self.login,
+				*(f'{name}={address}' for name, address in NAMES.items()), stdout=log, stderr=log)
 		expect(f'the proxy of site {self.site} is ready', lambda: self.log.read_text().count('ready') > before)
-
-	def stop(self):
-		self.process.kill()
-		self.process.wait(PATIENCE)
 
 
 def replay(host, number, line, proxy):
@@ -83,17 +73,9 @@ def replay(host, number, line, proxy):
 
 def make(group, folder, proxies):
 	group.hosts = [Host(folder, number) for number in (*OPEN, *SITES)]
-	first, second, third, fourth = group.hosts
-	said = first.done(first.starling('group', 'create', 'ward', '--learner', first.name, '--address', 'hub-1.example.org:7400', '--members', '4',
-		'--auto-admit', '3', *hosts.OWN, *RELAY, *(word for setting in hosts.SETTINGS for word in ('--set', setting))))
-	line = invitation(said)
-	for host, address in (first, NAMES['hub-1.example.org']), (second, NAMES['hub-2.example.org']):
-		names = ''.join(f'{a} {name}\n' for name, a in NAMES.items())
-		(host.folder / 'hosts').write_text(names)
-		run(*host.inside('mount', '--bind', host.folder / 'hosts', '/etc/hosts'))
-	first.start()
-	joining = second.starling('join', line, '--name', second.name, '--address', 'hub-2.example.org:7400', *hosts.OWN, *RELAY)
-	second.done(joining)
+	_, second, third, fourth = group.hosts
+	line = group.create(*hosts.SETTINGS, own=(*hosts.OWN, *RELAY))
+	second.done(second.starling('join', line, '--name', second.name, '--address', second.advertised, *hosts.OWN, *RELAY))
 	for host, proxy in (third, 'http://10.78.1.1:3128'), (fourth, 'socks5://10.78.2.1:3128'):
 		host.done(replay(host, host.number, line, proxy))
 	for host in second, third, fourth:
@@ -103,30 +85,19 @@ def make(group, folder, proxies):
 	assert 'SOCKS5 hub-1.example.org:7400 open' in proxies[1].log.read_text()
 
 
-def doctor(host):
-	return run(*host.inside('sh', '-c', f'{hosts.STARLING} doctor; true'))
-
-
-def path(host, other):
-	"""Return how the link of a host to another one goes."""
-	shown = json.loads(host.done(host.starling('status', '--json', '--control', '/var/lib/starling/ward/state/control.sock')))
-	return next(peer['path'] for peer in shown['learners'][0]['status']['peers'] if peer['name'] == other.name)
-
-
 def relay_ends(group, pause):
 	"""The relay that two sites use is killed. The three that are left need a link of each to each: the two take the other relay."""
 	third, fourth = group.hosts[2:]
-	expect('the sites are linked through a relay', lambda: (path(third, fourth) or '').startswith('relay '))
-	said = doctor(third)
-	assert re.search(rf'^ok .*: the learner holds a link; its own address does not answer \(.*, through the {path(third, fourth)}', said, re.M), said
-	used = next(host for host in group.hosts if path(third, fourth) == f'relay {host.name}')
+	expect('the sites are linked through a relay', lambda: third.is_relayed(fourth))
+	said = third.doctor()
+	assert re.search(rf'^ok .*: the learner holds a link; its own address does not answer \(.*, through the {third.path(fourth)}', said, re.M), said
+	used = next(host for host in group.hosts if third.path(fourth) == f'relay {host.name}')
 	last = group.look()
 	expect('a round begins', lambda: group.look() > last)
 	time.sleep(pause)
-	used.daemon.kill()
-	used.daemon.wait(PATIENCE)
+	used.kill_daemon()
 	begin = time.monotonic()
-	group.expect_rounds(f'a relay is killed {pause:.2f} s after a round, the others', [h for h in group.hosts if h is not used], 2)
+	group.expect_rounds(f'a relay is killed {pause:.2f} s after a round, the others', group.others(used), 2)
 	print(f'{time.monotonic() - begin:.1f} s to the second round without the relay', flush=True)
 	used.boot()
 	group.expect_rounds('the relay is back, all', group.hosts, 2)
@@ -136,13 +107,13 @@ def proxy_ends(group, proxies):
 	"""A proxy dies: its host says so, and the others go on. It comes back."""
 	third = group.hosts[2]
 	proxies[0].stop()
-	group.expect_rounds('a proxy has died, the others', [h for h in group.hosts if h is not third], 2)
-	said = doctor(third)
+	group.expect_rounds('a proxy has died, the others', group.others(third), 2)
+	said = third.doctor()
 	assert 'the proxy itself cannot be reached' in said, said
 	expect('the learner says so, too', lambda: 'the proxy itself cannot be reached' in third.log.read_text())
 	proxies[0].start()
 	group.expect_rounds('the proxy is back, all', group.hosts, 2)
-	said = doctor(third)
+	said = third.doctor()
 	assert 'connections to other machines go through http://10.78.1.1:3128' in said, said
 
 
@@ -151,7 +122,7 @@ def wrong_login(group):
 	login = third.folder / 'proxy-login'
 	right = login.read_text()
 	login.write_text('me:wrong\n')
-	said = doctor(third)
+	said = third.doctor()
 	assert 'the proxy refuses the user and password in proxy_credentials_file' in said, said
 	login.write_text(right)
 
@@ -160,8 +131,7 @@ def inside():
 	ip('link', 'set', 'dev', 'lo', 'up')
 	for bridge in ('bridge0', 'site1', 'site2'):
 		lab.add_bridge(bridge)
-	with tempfile.TemporaryDirectory(prefix='starling-test-') as name:
-		group, folder = Group(), Path(name)
+	with hosts.played('outbound') as (group, folder):
 		proxies = [Proxy(folder, site, 'me:se:cret') for site in (1, 2)]
 		try:
 			make(group, folder, proxies)
@@ -169,24 +139,13 @@ def inside():
 				relay_ends(group, 0.03 * turn)
 			proxy_ends(group, proxies)
 			wrong_login(group)
-			for host in group.hosts:
-				assert '"event":"fatal"' not in host.log.read_text(), host.name
-				assert host.daemon.poll() is None, f'{host.name} has ended'
 		except BaseException:
-			hosts.tell(group.hosts)
 			for proxy in proxies:
 				print(proxy.log.read_text()[-2000:])
 			raise
 		finally:
-			for host in group.hosts:
-				for process in filter(None, (host.daemon, host.holder)):
-					process.kill()
-					process.wait()
 			for proxy in proxies:
-				proxy.stop()
-				proxy.holder.kill()
-				proxy.holder.wait()
-	print('outbound: passed')
+				proxy.end()
 
 
 if __name__ == '__main__':

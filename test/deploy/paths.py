@@ -3,17 +3,13 @@
 Four hosts as in hosts.py. Some stand at a bridge of their own, and a cable leads from there to the others: a path that loses all packets above a size and
 tells nobody, or all packets in one direction, or all. One host cannot be dialled by the others, as behind NAT. Skipped where name spaces are refused.
 """
-import json
 import sys
-import tempfile
 import time
-from pathlib import Path
 
 import hosts
 import lab
-from hosts import Group, invitation
 from lab import ip, run
-from patience import PATIENCE, expect
+from patience import expect
 
 NARROW = 1314  # bytes of the largest Ethernet frame: a path with an MTU of 1300
 CABLE = 'cable0', 'cable1'
@@ -32,20 +28,15 @@ class Host(hosts.Host):
 		super().__init__(folder, number)
 		self.advertised = ADVERTISED.get(number, self.advertised)
 
-	def peers(self):
-		shown = json.loads(self.done(self.starling('status', '--json', '--control', '/var/lib/starling/ward/state/control.sock')))
-		return shown['learners'][0]['status']['peers']
-
 	def phase(self):
 		return self.log.read_text().rpartition('"event":"phase"')[2].partition('"text":"')[2].partition('"')[0]
 
 	def blames(self):
 		return self.log.read_text().count('"event":"penalty"')
 
-	def doctor(self):
+	def narrow_paths(self):
 		"""Return the lines of the doctor that speak of a narrow path."""
-		said = run(*self.inside('sh', '-c', f'{hosts.STARLING} doctor; true'))
-		return [line for line in said.splitlines() if 'large packets are lost on the way' in line]
+		return [line for line in self.doctor().splitlines() if 'large packets are lost on the way' in line]
 
 
 def lay_cable():
@@ -73,26 +64,19 @@ def lose_all(*ends):
 def start(group, folder):
 	"""Make a group, whose last host joins over the narrow path."""
 	group.hosts = [Host(folder, number) for number in range(1, 5)]
-	first, others = group.hosts[0], group.hosts[1:]
-	said = first.done(first.starling('group', 'create', 'ward', '--learner', first.name, '--address', f'{first.address}:7400', '--members', '4',
-		'--auto-admit', '3', *hosts.OWN, *(word for setting in hosts.SETTINGS for word in ('--set', setting)), *(word for setting in TIMEOUTS for word in ('--set', setting))))
-	first.start()
-	others[2].plug('far')
+	line = group.create(*hosts.SETTINGS, *TIMEOUTS)
+	group.hosts[3].plug('far')
 	lose(0, 1)
-	for host, joining in hosts.join(others, invitation(said)):
-		host.done(joining)
-	for host in others:
-		host.start()
+	group.join(line)
 	group.expect_rounds('joined over a narrow path, all', group.hosts, 2)
-	is_mended(group, others[2])
+	is_mended(group, group.hosts[3])
 
 
 def again(group):
 	"""Start all learners anew: they have forgotten the paths."""
 	lose()
 	for host in group.hosts:
-		host.daemon.kill()
-		host.daemon.wait(PATIENCE)
+		host.kill_daemon()
 	for host in group.hosts:
 		host.boot()
 	group.expect_rounds('started again, all', group.hosts, 1)
@@ -121,14 +105,13 @@ def is_mended(group, host):
 def doctor(group, host):
 	"""It names the path of links that a learner has, and tries a path without one."""
 	others = len(group.hosts) - 2  # one cannot be dialled
-	expect('the doctor names the links', lambda: len(host.doctor()) == others)
+	expect('the doctor names the links', lambda: len(host.narrow_paths()) == others)
 	again(group)  # no learner knows the path, which a doctor then finds by itself
-	host.daemon.kill()
-	host.daemon.wait(PATIENCE)
+	host.kill_daemon()
 	lose(0, 1)
-	expect('the doctor finds the path', lambda: len(host.doctor()) == others)
+	expect('the doctor finds the path', lambda: len(host.narrow_paths()) == others)
 	lose()
-	assert not host.doctor()
+	assert not host.narrow_paths()
 	host.boot()
 
 
@@ -139,7 +122,7 @@ def is_cut_off(group, host):
 
 def outage(group, host, ends, seconds, pause=0.0):
 	"""All packets are lost in these directions, in mid-round: the others go on, and the host is back afterwards."""
-	others = [one for one in group.hosts if one is not host]
+	others = group.others(host)
 	last = group.look()
 	expect('a round begins', lambda: group.look() > last)
 	time.sleep(pause)
@@ -158,8 +141,7 @@ def outage(group, host, ends, seconds, pause=0.0):
 def disconnected(group, host):
 	"""What a provider does every 24 hours: all connections end, and the host has another address. The roster has the old one."""
 	ended = run(*host.inside('ss', '-K', '-t', 'state', 'established'))
-	run(*host.inside('ip', 'address', 'delete', f'{host.address}/24', 'dev', 'eth0'))
-	run(*host.inside('ip', 'address', 'add', f'{NEW_ADDRESS}/24', 'dev', 'eth0'))
+	host.move(NEW_ADDRESS)
 	print(f'{ended.count(":7400")} connections of {host.name} have ended', flush=True)
 	group.expect_rounds(f'{host.name} has lost its connections and address, all', group.hosts, 2)
 
@@ -167,36 +149,22 @@ def disconnected(group, host):
 def inside():
 	ip('link', 'set', 'dev', 'lo', 'up')
 	lay_cable()
-	with tempfile.TemporaryDirectory(prefix='starling-test-') as name:
-		group, folder = Group(), Path(name)
-		try:
-			start(group, folder)
-			third, fourth = group.hosts[2:]
-			for host, ways in (third, WAYS if hosts.NIGHTLY else WAYS[:1]), (fourth, WAYS if hosts.NIGHTLY else WAYS[1:]):
-				for ends in ways:
-					narrow(group, host, *ends)
-				if host is third:
-					doctor(group, third)
-			again(group)
-			third.plug('far')
-			fourth.plug('bridge0')
-			for ends in WAYS[1:] if hosts.NIGHTLY else WAYS[2:]:
-				outage(group, third, ends, OUTAGE_S)
-			for turn, seconds in enumerate(OUTAGES_S):
-				outage(group, third, (0, 1), seconds, 0.004 * turn)
-			disconnected(group, third)
-			for host in group.hosts:
-				assert '"event":"fatal"' not in host.log.read_text(), host.name
-				assert host.daemon.poll() is None, f'{host.name} has ended'
-		except BaseException:
-			hosts.tell(group.hosts)
-			raise
-		finally:
-			for host in group.hosts:
-				for process in filter(None, (host.daemon, host.holder)):
-					process.kill()
-					process.wait()
-	print('paths: passed')
+	with hosts.played('paths') as (group, folder):
+		start(group, folder)
+		third, fourth = group.hosts[2:]
+		for host, ways in (third, WAYS if hosts.NIGHTLY else WAYS[:1]), (fourth, WAYS if hosts.NIGHTLY else WAYS[1:]):
+			for ends in ways:
+				narrow(group, host, *ends)
+			if host is third:
+				doctor(group, third)
+		again(group)
+		third.plug('far')
+		fourth.plug('bridge0')
+		for ends in WAYS[1:] if hosts.NIGHTLY else WAYS[2:]:
+			outage(group, third, ends, OUTAGE_S)
+		for turn, seconds in enumerate(OUTAGES_S):
+			outage(group, third, (0, 1), seconds, 0.004 * turn)
+		disconnected(group, third)
 
 
 if __name__ == '__main__':
