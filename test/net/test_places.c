@@ -50,14 +50,21 @@ static void let_tell(struct pair *pair)
 	net_elapse(pair->net, 50);
 }
 
-/* A process that is seen no more after another one has taken its place has ended. */
-TEST(both_are_seen_after_both_are_known)
+/* The other end tells twice of another process of the member whose id is returned. */
+static sl_id tell_of_another(struct pair *pair)
 {
-	struct pair *pair = settled();
 	sl_id id = pair->roster.members[1].id;
 	tell(pair, id, OTHER, "10.0.0.7 port 7");
 	let_tell(pair);
 	tell(pair, id, OTHER, "10.0.0.7 port 7");
+	return id;
+}
+
+/* A process that is seen no more after another one has taken its place has ended. */
+TEST(both_are_seen_after_both_are_known)
+{
+	struct pair *pair = settled();
+	sl_id id = tell_of_another(pair);
 	assert_int_equal(reports, 0);
 	net_elapse(pair->net, KNOWN_MS);
 	let_tell(pair); /* of the one that is linked */
@@ -74,11 +81,8 @@ TEST(a_third_process_takes_the_place_of_one_that_has_ended)
 {
 	struct pair *pair = settled();
 	struct sl_links *links = pair->ends[0].links;
-	sl_id id = pair->roster.members[1].id;
 	pair->net->timing.handshake = 1000000;
-	tell(pair, id, OTHER, "10.0.0.7 port 7");
-	let_tell(pair);
-	tell(pair, id, OTHER, "10.0.0.7 port 7");
+	sl_id id = tell_of_another(pair);
 	links->told = 0;
 	for (int k = 0; k < 5; k++) {
 		tell(pair, id, OTHER + 1, "10.0.0.8 port 8");

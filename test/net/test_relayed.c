@@ -18,6 +18,15 @@ static void want_all(struct trio *trio)
 	}
 }
 
+/* Both want a link to the relay alone. */
+static void reach_relay(struct trio *trio, bool (*condition)(void *))
+{
+	uint64_t relay = 1;
+	for (uint32_t i = A; i <= X; i++)
+		sl_links_want(trio->sides[i].links, &relay);
+	assert_true(net_until(&trio->net, WAIT_MS, condition, trio));
+}
+
 static bool goes(const struct trio *trio, enum sl_link_way way)
 {
 	const struct sl_link *a = up_of(trio, A, X), *x = up_of(trio, X, A);
@@ -27,6 +36,20 @@ static bool goes(const struct trio *trio, enum sl_link_way way)
 static bool is_relayed(void *argument)
 {
 	return goes(argument, SL_LINK_RELAY);
+}
+
+/* Await a link of the two through the relay. */
+static void relay_link(struct trio *trio)
+{
+	want_all(trio);
+	assert_true(net_until(&trio->net, WAIT_MS, is_relayed, trio));
+}
+
+static struct trio *relayed(void)
+{
+	struct trio *trio = trio_open(true);
+	relay_link(trio);
+	return trio;
 }
 
 static bool is_direct(void *argument)
@@ -88,9 +111,7 @@ static bool all_came(void *argument)
 /* Much goes both ways at once: more than all buffers on the way hold. */
 TEST(two_that_cannot_reach_each_other)
 {
-	struct trio *trio = trio_open(true);
-	want_all(trio);
-	assert_true(net_until(&trio->net, WAIT_MS, is_relayed, trio));
+	struct trio *trio = relayed();
 	assert_int_equal(up_of(trio, A, X)->via, R);
 	assert_int_equal(up_of(trio, X, A)->via, R);
 	for (uint32_t i = 0; i < FRAMES; i++) {
@@ -115,8 +136,7 @@ static void lose_large(bool heard)
 {
 	struct trio *trio = trio_open(true);
 	const struct sl_slot *slot = &trio->sides[R].links->slots[X];
-	want_all(trio);
-	assert_true(net_until(&trio->net, WAIT_MS, is_relayed, trio));
+	relay_link(trio);
 	struct sl_link *leg = trio->sides[R].links->all;
 	while (leg->state != SL_LINK_SPLICED || leg->via != X)
 		leg = leg->next;
@@ -149,14 +169,10 @@ TEST(no_learner_relays_unless_it_is_told)
 TEST(relayed_dials_leave_the_ways_of_the_relay)
 {
 	struct trio *trio = trio_open(true);
-	uint64_t relay = 1;
-	for (uint32_t i = A; i <= X; i++)
-		sl_links_want(trio->sides[i].links, &relay);
-	assert_true(net_until(&trio->net, WAIT_MS, both_reach_it, trio));
+	reach_relay(trio, both_reach_it);
 	for (uint32_t i = A; i <= X; i++)
 		trio->sides[i].links->slots[R].ways = 7;
-	want_all(trio);
-	assert_true(net_until(&trio->net, WAIT_MS, is_relayed, trio));
+	relay_link(trio);
 	for (uint32_t i = A; i <= X; i++)
 		assert_int_equal(trio->sides[i].links->slots[R].ways, 7);
 	trio_close(trio);
@@ -171,16 +187,12 @@ static bool is_direct_at(void *argument)
 TEST(the_second_address_of_the_relay)
 {
 	struct trio *trio = trio_open(true);
-	uint64_t relay = 1;
-	for (uint32_t i = A; i <= X; i++)
-		sl_links_want(trio->sides[i].links, &relay);
-	assert_true(net_until(&trio->net, WAIT_MS, both_reach_it, trio));
+	reach_relay(trio, both_reach_it);
 	snprintf(trio->members[R].address, SL_ADDRESS_BYTES, "127.0.0.1:1, 127.0.0.1:%u",
 		 trio->sides[R].port);
 	for (uint32_t i = A; i <= X; i++)
 		trio->sides[i].links->slots[R].tries = 0;
-	want_all(trio);
-	assert_true(net_until(&trio->net, WAIT_MS, is_relayed, trio));
+	relay_link(trio);
 	trio_close(trio);
 }
 
@@ -188,9 +200,7 @@ TEST(the_second_address_of_the_relay)
  */
 TEST(a_relay_answers_itself)
 {
-	struct trio *trio = trio_open(true);
-	want_all(trio);
-	assert_true(net_until(&trio->net, WAIT_MS, is_relayed, trio));
+	struct trio *trio = relayed();
 	struct sl_slot *slot = &trio->sides[A].links->slots[X];
 	bool dialled = slot->up->dialled;
 	slot->up->dialled = true;
@@ -266,6 +276,15 @@ static void count_asks(struct sl_link *link, const uint8_t *payload, size_t size
 	asks += sl_relay_read(payload, size, &order) && order.verb == SL_RELAY_ASK;
 }
 
+static void hear_asks(struct trio *trio)
+{
+	static struct sl_link_reports reports;
+	asks = 0;
+	reports = *trio->sides[R].links->reports;
+	reports.order = count_asks;
+	trio->sides[R].links->reports = &reports;
+}
+
 static bool has_asked(void *argument)
 {
 	(void)argument;
@@ -280,17 +299,11 @@ static bool has_failed_often(void *argument)
 /* X has taken a way that A has asked for: a request of its own would end it. */
 TEST(the_second_awaits_the_way_of_the_first)
 {
-	static struct sl_link_reports reports;
 	struct trio *trio = trio_open(true);
 	struct sl_links *x = trio->sides[X].links;
-	uint64_t relay = 1, both = 3;
-	asks = 0;
-	reports = *trio->sides[R].links->reports;
-	reports.order = count_asks;
-	trio->sides[R].links->reports = &reports;
-	sl_links_want(trio->sides[A].links, &relay);
-	sl_links_want(x, &relay);
-	assert_true(net_until(&trio->net, WAIT_MS, x_knows_the_relay, trio));
+	uint64_t both = 3;
+	hear_asks(trio);
+	reach_relay(trio, x_knows_the_relay);
 	trio->net.timing.handshake = 600000;
 	x->slots[A].taken_at = uv_now(&trio->net.loop);
 	sl_links_want(x, &both);
@@ -307,17 +320,11 @@ TEST(the_second_awaits_the_way_of_the_first)
  */
 TEST(the_first_asks_all_the_same)
 {
-	static struct sl_link_reports reports;
 	struct trio *trio = trio_open(true);
 	struct sl_links *a = trio->sides[A].links;
-	uint64_t relay = 1, both = 5;
-	asks = 0;
-	reports = *trio->sides[R].links->reports;
-	reports.order = count_asks;
-	trio->sides[R].links->reports = &reports;
-	sl_links_want(a, &relay);
-	sl_links_want(trio->sides[X].links, &relay);
-	assert_true(net_until(&trio->net, WAIT_MS, both_reach_it, trio));
+	uint64_t both = 5;
+	hear_asks(trio);
+	reach_relay(trio, both_reach_it);
 	trio->net.timing.handshake = 600000;
 	a->slots[X].taken_at = uv_now(&trio->net.loop);
 	sl_links_want(a, &both);
@@ -353,9 +360,7 @@ static bool is_direct_or_failed(void *argument)
 /* X may have accepted what A has offered: A takes no other link meanwhile, also beside a relayed one. */
 TEST(an_offer_stands_beside_a_relayed_link)
 {
-	struct trio *trio = trio_open(true);
-	want_all(trio);
-	assert_true(net_until(&trio->net, WAIT_MS, is_relayed, trio));
+	struct trio *trio = relayed();
 	trio->net.timing.handshake = 600000;
 	struct sl_link *had = trio->sides[A].links->slots[X].dialling;
 	if (had != NULL)
@@ -382,10 +387,7 @@ TEST(a_relay_does_not_end_every_connect)
 {
 	struct trio *trio = trio_open(true);
 	struct sl_links *a = trio->sides[A].links;
-	uint64_t relay = 1;
-	sl_links_want(a, &relay);
-	sl_links_want(trio->sides[X].links, &relay);
-	assert_true(net_until(&trio->net, WAIT_MS, both_reach_it, trio));
+	reach_relay(trio, both_reach_it);
 	assert_true(net_until(&trio->net, WAIT_MS, a_knows_the_relay, trio));
 	trio->net.timing.handshake = 40000;
 	struct sl_link *dial = make_dial(trio, SL_LINK_CONNECT);
@@ -435,9 +437,7 @@ static bool trickles(void *argument)
 /* A relay that holds back what the two send keeps their link by no bytes of its own. */
 TEST(a_relay_keeps_no_dead_link)
 {
-	struct trio *trio = trio_open(true);
-	want_all(trio);
-	assert_true(net_until(&trio->net, WAIT_MS, is_relayed, trio));
+	struct trio *trio = relayed();
 	net_elapse(&trio->net, 20);
 	memset(&trickle, 0, sizeof trickle);
 	trio->net.timing.silence = 300;
@@ -449,9 +449,7 @@ TEST(a_relay_keeps_no_dead_link)
 /* A has ended without a word, and the relay does not say so: X knows an earlier start of it. */
 TEST(a_relay_keeps_no_learner_out)
 {
-	struct trio *trio = trio_open(true);
-	want_all(trio);
-	assert_true(net_until(&trio->net, WAIT_MS, is_relayed, trio));
+	struct trio *trio = relayed();
 	trio->sides[X].links->slots[A].up->session.start++;
 	set_address(trio, X, trio->sides[X].port);
 	assert_true(net_until(&trio->net, WAIT_MS, is_direct_at, trio));
@@ -467,9 +465,7 @@ static bool both_lost(void *argument)
 /* The relay ends, and comes back. */
 TEST(the_relay_ends)
 {
-	struct trio *trio = trio_open(true);
-	want_all(trio);
-	assert_true(net_until(&trio->net, WAIT_MS, is_relayed, trio));
+	struct trio *trio = relayed();
 	struct sl_links *old = trio->sides[R].links;
 	sl_links_close(old);
 	assert_true(net_until(&trio->net, WAIT_MS, both_lost, trio));
@@ -478,8 +474,7 @@ TEST(the_relay_ends)
 	sl_links_free(old);
 	open_side(trio, R, true);
 	set_address(trio, R, trio->sides[R].port);
-	want_all(trio);
-	assert_true(net_until(&trio->net, WAIT_MS, is_relayed, trio));
+	relay_link(trio);
 	trio_close(trio);
 }
 
@@ -487,13 +482,9 @@ TEST(the_relay_ends)
 static void expect_direct_again(uint32_t reached)
 {
 	struct trio *trio = trio_open(true);
-	uint64_t relay = 1;
-	sl_links_want(trio->sides[A].links, &relay);
-	sl_links_want(trio->sides[X].links, &relay);
-	assert_true(net_until(&trio->net, WAIT_MS, both_reach_it, trio));
+	reach_relay(trio, both_reach_it);
 	trio->net.timing.head_start = 600000;
-	want_all(trio);
-	assert_true(net_until(&trio->net, WAIT_MS, is_relayed, trio));
+	relay_link(trio);
 	assert_true(up_of(trio, A, X)->dialled);
 	net_elapse(&trio->net, 700); /* it is tried in vain meanwhile, which disturbs nothing */
 	assert_int_equal(trio->sides[A].ups[X], 1);

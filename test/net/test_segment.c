@@ -133,20 +133,33 @@ static void leave_emulators(struct pair *pair)
 	}
 }
 
-/* `dialler` dials a link, and may dial again; full segments of `end` are lost from now on. */
-static void mend(int dialler, int end)
+/* A pair without an emulator. A second of silence ends its links. */
+static struct pair *direct_pair(void)
 {
 	struct pair *pair = pair_alone();
 	watched = pair;
-	pair->net->timing.ping = 100;
 	pair->net->timing.silence = 1000;
 	leave_emulators(pair);
-	pair_want(pair, dialler, true);
-	pair_await(pair, 2500, pair_settled);
-	assert_true(segment_of(pair, end) > SL_SEGMENT_SMALL);
+	return pair;
+}
+
+/* Full segments of `end` are lost from now on, and it sends some. */
+static void lose_full(struct pair *pair, int end)
+{
 	narrow = end;
 	end_send(&pair->ends[end], 100000, true);
 	end_flush(&pair->ends[end]);
+}
+
+/* `dialler` dials a link, and may dial again; full segments of `end` are lost from now on. */
+static void mend(int dialler, int end)
+{
+	struct pair *pair = direct_pair();
+	pair->net->timing.ping = 100;
+	pair_want(pair, dialler, true);
+	pair_await(pair, 2500, pair_settled);
+	assert_true(segment_of(pair, end) > SL_SEGMENT_SMALL);
+	lose_full(pair, end);
 	pair_await(pair, 15000, is_mended);
 	assert_string_equal(pair->ends[end].why, SL_LINK_NARROW);
 	assert_int_equal(end_link(&pair->ends[dialler])->dialled, true);
@@ -189,16 +202,11 @@ static bool is_down(void *argument)
 /* What is sent to a machine that is off is lost, too. */
 TEST(a_peer_that_is_off_is_silent)
 {
-	struct pair *pair = pair_alone();
-	watched = pair;
-	pair->net->timing.silence = 1000;
+	struct pair *pair = direct_pair();
 	pair->net->timing.ping = 100000;
-	leave_emulators(pair);
 	pair_want(pair, 0, true);
 	pair_await(pair, 2500, pair_settled);
-	narrow = 0;
-	end_send(&pair->ends[0], 100000, true);
-	end_flush(&pair->ends[0]);
+	lose_full(pair, 0);
 	pair_await(pair, 15000, is_down);
 	narrow = -1;
 	assert_string_equal(pair->ends[0].why, "silent for 6 s");
@@ -212,19 +220,14 @@ static bool is_forgotten(void *argument)
 
 TEST(a_guess_is_forgotten_if_no_link_comes_up)
 {
-	struct pair *pair = pair_alone();
-	watched = pair;
-	pair->net->timing.silence = 1000;
+	struct pair *pair = direct_pair();
 	pair->net->timing.handshake = 200;
-	leave_emulators(pair);
 	pair_want(pair, 0, true);
 	pair_await(pair, 2500, pair_settled);
 	snprintf(pair->members[1].address, sizeof pair->members[1].address, "127.0.0.1:%u",
 		 pair->emulators[1].port);
 	pair->emulators[1].closed = true;
-	narrow = 0;
-	end_send(&pair->ends[0], 100000, true);
-	end_flush(&pair->ends[0]);
+	lose_full(pair, 0);
 	pair_await(pair, 15000, is_down);
 	narrow = -1;
 	pair_await(pair, 5000, is_forgotten);
