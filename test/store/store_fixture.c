@@ -1,5 +1,6 @@
 #include "test/store/store_fixture.h"
 
+#include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -131,6 +132,16 @@ struct sl_persist made_persist(enum sl_persist_kind kind, sl_round t, sl_attempt
 				    : persist.ready ? SL_ABORT_UNRELEASED
 						    : SL_ABORT_PROMISES;
 	return persist;
+}
+
+void run_sql(const char *folder, const char *sql)
+{
+	sqlite3 *db;
+	char *why = NULL;
+	assert_int_equal(sqlite3_open(folder_path(folder, DATABASE), &db), SQLITE_OK);
+	if (sqlite3_exec(db, sql, NULL, NULL, &why) != SQLITE_OK)
+		fail_msg("%s: %s", sql, why);
+	assert_int_equal(sqlite3_close(db), SQLITE_OK);
 }
 
 struct sl_store *open_made(const char *folder)

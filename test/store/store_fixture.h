@@ -29,6 +29,9 @@ int record_made(struct sl_store *store, const struct sl_persist *persist, struct
 /* Opens or fails the test. */
 struct sl_store *open_made(const char *folder);
 
+/* Change the database by another program. */
+void run_sql(const char *folder, const char *sql);
+
 /* Opening gives the code; and, unless NULL, "folder/WHAT". */
 void expect_open(const char *folder, int code, const char *what);
 

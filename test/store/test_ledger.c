@@ -1,6 +1,6 @@
 /* The ledger: what is spent is never on record as less than it is. */
 #include "test/lib/test.h"
-#include "test/store/store_fixture.h"
+#include "test/store/open_store.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,27 +108,6 @@ TEST(the_gap_is_charged)
 }
 
 /* --- on record --- */
-
-static struct sl_store *store; /* of the case */
-
-static int setup(void **state)
-{
-	int rc = folder_setup(state);
-	store = rc == 0 ? open_made(*state) : NULL;
-	return rc;
-}
-
-static int teardown(void **state)
-{
-	sl_store_close(store);
-	return folder_teardown(state);
-}
-
-static void reopen(const char *folder)
-{
-	sl_store_close(store);
-	store = open_made(folder);
-}
 
 static void expect_ledger(uint64_t charges, uint64_t guessed)
 {

@@ -1,7 +1,7 @@
 /* A run of many rounds: what is on record is bounded, and is what is needed. */
 #include "test/lib/test.h"
 #include "test/store/disk.h"
-#include "test/store/store_fixture.h"
+#include "test/store/open_store.h"
 
 #include <sodium.h>
 #include <sqlite3.h>
@@ -12,30 +12,21 @@
 #define SETTLED 2000u /* rounds: from here on nothing grows */
 #define FILE_BYTES_MOST (512u << 10)
 
-static struct sl_store *store; /* of the case */
-static size_t entry_bytes;     /* of the account, in each round; 0: it has none */
+static size_t entry_bytes; /* of the account, in each round; 0: it has none */
 
 /* Without a disk that is waited for. */
-static int setup(void **state)
+static int setup_fast(void **state)
 {
-	int rc = folder_setup(state);
 	disk_on(1);
-	store = rc == 0 ? open_made(*state) : NULL;
-	return rc;
+	return setup(state);
 }
 
-static int teardown(void **state)
+static int teardown_fast(void **state)
 {
-	sl_store_close(store);
+	int rc = teardown(state);
 	disk_off();
 	disk_restart(DISK_ALL); /* frees what the disk knows */
-	return folder_teardown(state);
-}
-
-static void reopen(const char *folder)
-{
-	sl_store_close(store);
-	store = open_made(folder);
+	return rc;
 }
 
 static off_t size_of(const char *folder)
@@ -110,7 +101,7 @@ static void expect_bounded(const char *folder, sl_round rounds)
 	}
 }
 
-TEST_WITH(neither_the_file_nor_the_memory_grows, setup, teardown)
+TEST_WITH(neither_the_file_nor_the_memory_grows, setup_fast, teardown_fast)
 {
 	entry_bytes = 1000; /* of ten learners */
 	expect_bounded(*state, 10000);
@@ -120,13 +111,13 @@ TEST_WITH(neither_the_file_nor_the_memory_grows, setup, teardown)
 TEST_NIGHTLY(a_million_rounds)
 {
 	void *folder;
-	assert_int_equal(setup(&folder), 0);
+	assert_int_equal(setup_fast(&folder), 0);
 	expect_bounded(folder, 1000000);
-	assert_int_equal(teardown(&folder), 0);
+	assert_int_equal(teardown_fast(&folder), 0);
 }
 
 /* A learner that was away has the rounds before it went. */
-TEST_WITH(rounds_that_were_skipped_do_not_count, setup, teardown)
+TEST_WITH(rounds_that_were_skipped_do_not_count, setup_fast, teardown_fast)
 {
 	for (sl_round t = 1; t <= SL_STORE_ROUNDS; t++)
 		expect_committed(store, t);
@@ -136,7 +127,7 @@ TEST_WITH(rounds_that_were_skipped_do_not_count, setup, teardown)
 }
 
 /* It shows that the attempt that was charged is the one that committed: else another one would be charged. */
-TEST_WITH(the_round_of_the_last_charge_stays, setup, teardown)
+TEST_WITH(the_round_of_the_last_charge_stays, setup_fast, teardown_fast)
 {
 	expect_committed(store, 1);
 	expect_recorded(store, SL_PERSIST_PREPARED, 2, 5, 3);

@@ -1,6 +1,6 @@
 /* The store: what comes back, and which records it refuses. */
 #include "test/lib/test.h"
-#include "test/store/store_fixture.h"
+#include "test/store/open_store.h"
 #include "daemon/store/state_file.h"
 
 #include <pthread.h>
@@ -14,27 +14,6 @@
 #define NOTHING "aborted 0, over, open 0"
 
 /* --- verbs --- */
-
-static struct sl_store *store; /* of the case */
-
-static int setup(void **state)
-{
-	int rc = folder_setup(state);
-	store = rc == 0 ? open_made(*state) : NULL;
-	return rc;
-}
-
-static int teardown(void **state)
-{
-	sl_store_close(store);
-	return folder_teardown(state);
-}
-
-static void reopen(const char *folder)
-{
-	sl_store_close(store);
-	store = open_made(folder);
-}
 
 static void expect_refused(const char *folder, const struct sl_persist *persist, int code, const char *reason)
 {

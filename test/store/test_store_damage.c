@@ -48,17 +48,6 @@ static void put(const char *folder, const void *bytes, size_t size)
 	folder_put(folder, DATABASE, bytes, size);
 }
 
-/* Change the database by another program. */
-static void change(const char *folder, const char *sql)
-{
-	sqlite3 *db;
-	char *why = NULL;
-	assert_int_equal(sqlite3_open(folder_path(folder, DATABASE), &db), SQLITE_OK);
-	if (sqlite3_exec(db, sql, NULL, NULL, &why) != SQLITE_OK)
-		fail_msg("%s: %s", sql, why);
-	assert_int_equal(sqlite3_close(db), SQLITE_OK);
-}
-
 static void hash_number(crypto_generichash_state *hash, uint64_t number)
 {
 	crypto_generichash_update(hash, (const uint8_t *)&number, sizeof number);
@@ -226,9 +215,9 @@ TEST_WITH(not_a_database, make_in_folder, folder_teardown)
 TEST_WITH(another_programs_database, make_in_folder, folder_teardown)
 {
 	remove(folder_path(*state, DATABASE));
-	change(*state, "CREATE TABLE learner (x)");
+	run_sql(*state, "CREATE TABLE learner (x)");
 	expect_open(*state, SL_ERR_FORMAT, DAMAGED("not a learner's records"));
-	change(*state, "PRAGMA journal_mode = WAL");
+	run_sql(*state, "PRAGMA journal_mode = WAL");
 	expect_open(*state, SL_ERR_FORMAT, DAMAGED("not a learner's records"));
 }
 
@@ -258,7 +247,7 @@ TEST_WITH(other_tables, make_in_folder, folder_teardown)
 		remove(folder_path(*state, "has-records"));
 		remove(folder_path(*state, DATABASE));
 		make(*state);
-		change(*state, changes[i]);
+		run_sql(*state, changes[i]);
 		expect_open(*state, SL_ERR_FORMAT, DAMAGED("its tables are not those of a learner"));
 	}
 }
@@ -310,7 +299,7 @@ static void change_column(const char *folder, const char *table, const char *col
 		 "UPDATE %1$s SET %2$s = CASE typeof(%2$s) WHEN 'integer' THEN min(%2$s + 7, 1 << 30) "
 		 "WHEN 'text' THEN 'x' ELSE zeroblob(length(%2$s)) END",
 		 table, column);
-	change(folder, sql);
+	run_sql(folder, sql);
 }
 
 TEST_WITH(rows_match_their_sums, make_in_folder, folder_teardown)
@@ -331,16 +320,16 @@ TEST_WITH(rows_match_their_sums, make_in_folder, folder_teardown)
 			expect_damaged(*state, columns[i][0], UNSEALED);
 			put(*state, bytes, size);
 		}
-	change(*state, "UPDATE attempts SET state = 3");
+	run_sql(*state, "UPDATE attempts SET state = 3");
 	expect_damaged(*state, "attempts", UNSEALED);
 	put(*state, bytes, size);
-	change(*state, "UPDATE attempts SET vote = 1");
+	run_sql(*state, "UPDATE attempts SET vote = 1");
 	expect_damaged(*state, "attempts", UNSEALED);
 	put(*state, bytes, size);
-	change(*state, "UPDATE overs SET reuse = 0");
+	run_sql(*state, "UPDATE overs SET reuse = 0");
 	expect_damaged(*state, "overs", UNSEALED);
 	put(*state, bytes, size);
-	change(*state, "UPDATE ledger SET charges = 1");
+	run_sql(*state, "UPDATE ledger SET charges = 1");
 	expect_damaged(*state, "ledger", UNSEALED);
 	free(bytes);
 }
@@ -377,7 +366,7 @@ TEST_WITH(damage_on_the_way, make_in_folder, folder_teardown)
 
 TEST_WITH(the_learner_is_there, make_in_folder, folder_teardown)
 {
-	change(*state, "DELETE FROM learner");
+	run_sql(*state, "DELETE FROM learner");
 	expect_open(*state, SL_ERR_FORMAT, DAMAGED("learner: the row is missing"));
 }
 
@@ -420,7 +409,7 @@ TEST_WITH(hostile_attempts, make_in_folder, folder_teardown)
 /* More than SQLite itself is told to take. */
 TEST_WITH(a_huge_one, make_in_folder, folder_teardown)
 {
-	change(*state, "UPDATE attempts SET view = zeroblob(50000000)");
+	run_sql(*state, "UPDATE attempts SET view = zeroblob(50000000)");
 	expect_open(*state, SL_ERR_FORMAT, DAMAGED("string or blob too big"));
 }
 
@@ -539,11 +528,12 @@ TEST_WITH(hostile_learners, make_in_folder, folder_teardown)
 /* STRICT tables take no other type; a change of the pages is found by the check of the whole file. */
 TEST_WITH(other_types, make_in_folder, folder_teardown)
 {
-	change(*state,
-	       "PRAGMA writable_schema = 1; UPDATE sqlite_schema SET sql = replace(sql, ' STRICT,', '')");
-	change(*state, "UPDATE attempts SET state = 'x'");
-	change(*state, "PRAGMA writable_schema = 1; "
-		       "UPDATE sqlite_schema SET sql = replace(sql, 'WITHOUT', 'STRICT, WITHOUT') WHERE name "
-		       "IN ('attempts', 'overs')");
+	run_sql(*state,
+		"PRAGMA writable_schema = 1; UPDATE sqlite_schema SET sql = replace(sql, ' STRICT,', '')");
+	run_sql(*state, "UPDATE attempts SET state = 'x'");
+	run_sql(*state,
+		"PRAGMA writable_schema = 1; "
+		"UPDATE sqlite_schema SET sql = replace(sql, 'WITHOUT', 'STRICT, WITHOUT') WHERE name "
+		"IN ('attempts', 'overs')");
 	expect_open(*state, SL_ERR_FORMAT, DAMAGED("non-INTEGER value in attempts.state"));
 }

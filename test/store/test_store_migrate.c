@@ -17,16 +17,6 @@
 
 /* --- verbs --- */
 
-static void change(const char *folder, const char *sql)
-{
-	sqlite3 *db;
-	char *why = NULL;
-	assert_int_equal(sqlite3_open(folder_path(folder, DATABASE), &db), SQLITE_OK);
-	if (sqlite3_exec(db, sql, NULL, NULL, &why) != SQLITE_OK)
-		fail_msg("%s: %s", sql, why);
-	assert_int_equal(sqlite3_close(db), SQLITE_OK);
-}
-
 /* Make the database of the earlier version. */
 static int make_in_folder(void **state)
 {
@@ -39,7 +29,7 @@ static int make_in_folder(void **state)
 		fclose(file);
 	assert_true(size > 0 && size < sizeof sql - 1);
 	sql[size] = '\0';
-	change(*state, sql);
+	run_sql(*state, sql);
 	return 0;
 }
 
@@ -47,7 +37,7 @@ static int make_without_over(void **state)
 {
 	if (make_in_folder(state) != 0)
 		return -1;
-	change(*state, "DELETE FROM overs");
+	run_sql(*state, "DELETE FROM overs");
 	return 0;
 }
 
@@ -87,12 +77,12 @@ TEST_WITH(records_of_the_format_before_are_taken_over, make_without_over, folder
 	expect_recorded(store, SL_PERSIST_PREPARED, 3, 3, 4);
 	sl_store_close(store);
 	expect_format(*state, 11);
-	change(*state, "PRAGMA user_version = 9"); /* an attempt whose deposits have other masks */
+	run_sql(*state, "PRAGMA user_version = 9"); /* an attempt whose deposits have other masks */
 	expect_open(*state, SL_ERR_FORMAT,
 		    EARLIER("9") "it has an attempt that is open, which only learners of that version can "
 				 "end: run that version until the next commit");
 	expect_format(*state, 9);
-	change(*state, "PRAGMA user_version = 11");
+	run_sql(*state, "PRAGMA user_version = 11");
 	store = open_made(*state);
 	expect_promises(store, 3, "aborted 1, over, open 3 prepared by 4");
 	expect_committed(store, 3);
@@ -101,14 +91,14 @@ TEST_WITH(records_of_the_format_before_are_taken_over, make_without_over, folder
 
 TEST_WITH(an_open_attempt_stays_with_its_version, make_without_over, folder_teardown)
 {
-	change(*state, OPEN_ATTEMPT);
+	run_sql(*state, OPEN_ATTEMPT);
 	for (int i = 0; i < 2; i++)
 		expect_open(
 			*state, SL_ERR_FORMAT,
 			EARLIER("4") "it has an attempt that is open, which only learners of that version "
 				     "can end: run that version until the next commit");
 	expect_format(*state, 4);
-	change(*state, "DELETE FROM attempts");
+	run_sql(*state, "DELETE FROM attempts");
 	expect_open(*state, SL_OK, NULL);
 	expect_format(*state, 11);
 }
@@ -130,7 +120,7 @@ TEST_WITH(records_of_another_run_stay_as_they_are, make_without_over, folder_tea
 	owner.run = "another";
 	assert_int_equal(sl_store_open(&store, *state, &owner, NULL), SL_ERR_REFUSED);
 	expect_format(*state, 4);
-	change(*state, "UPDATE rounds SET p = p + 2 WHERE t = 2");
+	run_sql(*state, "UPDATE rounds SET p = p + 2 WHERE t = 2");
 	expect_open(*state, SL_ERR_FORMAT, NULL);
 	expect_format(*state, 4);
 }
@@ -147,18 +137,18 @@ TEST_WITH(a_look_changes_nothing, make_without_over, folder_teardown)
 		sl_store_close(store);
 		expect_format(*state, 4);
 	}
-	change(*state, OPEN_ATTEMPT);
+	run_sql(*state, OPEN_ATTEMPT);
 	assert_int_equal(sl_store_peek(&store, *state, &owner, &error), SL_ERR_FORMAT);
 	assert_non_null(strstr(error.text, "it has an attempt that is open"));
 }
 
 TEST_WITH(other_formats_are_refused_with_the_remedy, make_without_over, folder_teardown)
 {
-	change(*state, "PRAGMA user_version = 3");
+	run_sql(*state, "PRAGMA user_version = 3");
 	expect_open(*state, SL_ERR_FORMAT,
 		    EARLIER("3") "no longer taken over: run that version, or name another state folder");
 	expect_format(*state, 3);
-	change(*state, "PRAGMA user_version = 12");
+	run_sql(*state, "PRAGMA user_version = 12");
 	expect_open(*state, SL_ERR_FORMAT,
 		    DATABASE
 		    ": written by a later version of starlingd (format 12; this one has 11); install that "
