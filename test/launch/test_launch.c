@@ -1,8 +1,6 @@
-/* The launcher against fake daemons (fake_daemon.c): what it reports, what it finds out, which learners it
- * starts again, and that it leaves no process behind. */
-#include <dirent.h>
+/* Whole runs of the launcher with fake daemons: what it reports and writes, what it finds out, its status,
+ * and that it leaves no process behind. */
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,41 +9,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "test/lib/cluster.h"
+#include "test/launch/fakes.h"
 
 /* A folder whose control sockets have paths that are too long for an address. */
 #define DEEP                                                                                                 \
 	"00000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000" \
 	"00000000001"
-
-/* Start the launcher in a folder with a fake daemon beside it; `fault` as in fake_daemon.c, or NULL. The
- * fakes have no privacy check: that of the launcher warns unless a test names it. */
-static void fake_start(struct cluster *c, const char *fault, const char *arguments)
-{
-	char all[1024];
-	bool said = strstr(arguments, "privacy_check=") != NULL || strstr(arguments, "--resume") != NULL;
-	snprintf(all, sizeof all, "%s%s", arguments, said ? "" : " --set privacy_check=warn");
-	if (strcmp(c->starling, STARLING_PATH) == 0)
-		cluster_copy_programs(c, FAKE_DAEMON_PATH);
-	setenv("FAKE_FAULT", fault != NULL ? fault : "", 1);
-	setenv("TERM", "xterm", 1);
-	cluster_launch_start(c, all);
-}
-
-static void fake_run(struct cluster *c, const char *fault, const char *arguments)
-{
-	fake_start(c, fault, arguments);
-	cluster_launch_wait(c);
-}
-
-/* Expect which rounds are exact, such as "++-". */
-static void expect_exact(const struct cluster *c, const char *pattern)
-{
-	assert_int_equal(json_array_size(json_object_get(c->summary, "rounds")), strlen(pattern));
-	for (size_t i = 0; pattern[i] != '\0'; i++)
-		assert_int_equal((int)cluster_figure(c, i, "same"), pattern[i] == '+');
-	assert_int_equal(json_is_true(json_object_get(c->summary, "all_same")), strchr(pattern, '-') == NULL);
-}
 
 /* Expect the loss of the first training of every learner, whose record was written before the launcher could
  * hear it. */
@@ -56,42 +25,9 @@ static void expect_first_loss(const struct cluster *c)
 			 json_integer_value(json_object_get(c->summary, "learners")));
 }
 
-static void await(const struct cluster *c, const char *file, const char *text)
-{
-	if (!process_expect(cluster_path(c, 0, file), text, NULL))
-		fail_msg("\"%s\" never stood in %s", text, file);
-}
-
-static void make_folder(const struct cluster *c, const char *name)
-{
-	assert_int_equal(mkdir(cluster_path(c, 0, name), 0755), 0);
-}
-
 static bool has(const struct cluster *c, const char *file)
 {
 	return access(cluster_path(c, 0, file), F_OK) == 0;
-}
-
-/* Return how many files in the run folder have a name that begins so. */
-static int count_files(const struct cluster *c, const char *prefix)
-{
-	struct outcome o;
-	char pattern[32];
-	int count = 0;
-	snprintf(pattern, sizeof pattern, "%s*", prefix);
-	process_run(
-		&o, NULL,
-		(const char *const[]){"/usr/bin/find", c->run.path, "-name", pattern, "-type", "f", NULL});
-	for (const char *line = o.out; (line = strchr(line, '\n')) != NULL; line++)
-		count++;
-	return count;
-}
-
-static void expect_nothing_left(const struct cluster *c)
-{
-	assert_false(process_alive(c->folder));
-	if (access(cluster_path(c, 0, "run"), F_OK) == 0)
-		assert_int_equal(count_files(c, "pid"), 0);
 }
 
 /* ---- runs without a word from outside ---- */
@@ -244,14 +180,14 @@ static void expect_run(const struct cluster *c, size_t k)
 		assert_string_equal(c->outcome.err, "");
 	assert_null(strpbrk(c->outcome.out, "\r\033")); /* no terminal */
 	if (runs[k].exact != NULL)
-		expect_exact(c, runs[k].exact);
+		fake_expect_exact(c, runs[k].exact);
 	if (runs[k].status == 0 && runs[k].exact != NULL)
 		expect_first_loss(c);
 	if (c->summary != NULL)
 		assert_int_equal(json_integer_value(json_object_get(c->summary, "restarts")),
 				 runs[k].restarts);
-	assert_int_equal(count_files(c, "trained-"), runs[k].reveals);
-	expect_nothing_left(c);
+	assert_int_equal(fake_count_files(c, "trained-"), runs[k].reveals);
+	fake_expect_nothing_left(c);
 }
 
 /* All at once: they wait more than they compute. */
@@ -264,7 +200,7 @@ TEST(runs_end_as_they_should)
 		clusters[k] = cluster_new();
 		process_write(cluster_path(clusters[k], 0, "split.txt"), "learners 3\nstep\nstep 1-2 2-3\n");
 		if (strstr(runs[k].arguments, DEEP) != NULL)
-			make_folder(clusters[k], "run");
+			fake_make_folder(clusters[k], "run");
 		fake_start(clusters[k], runs[k].fault, runs[k].arguments);
 	}
 	for (size_t k = 0; k < COUNT; k++) {
@@ -283,7 +219,7 @@ static void run_with_python(struct cluster *c, const char *program)
 	const char *usual = getenv("PATH");
 	cluster_need_numpy(); /* before PATH is another one */
 	cluster_copy_programs(c, FAKE_DAEMON_PATH);
-	make_folder(c, "bin");
+	fake_make_folder(c, "bin");
 	if (program != NULL) {
 		process_write(cluster_path(c, 0, "bin/python3"), program);
 		assert_int_equal(chmod(cluster_path(c, 0, "bin/python3"), 0755), 0);
@@ -318,7 +254,7 @@ CLUSTER_TEST(verify_that_ends_ends_the_run)
 {
 	run_with_python(c, "#!/bin/sh\necho '{\"ready\": true}'\nread line\nexit 3\n");
 	expect_text(c->outcome.err, "--verify: python3, which recomputes the means, has ended (status 3)");
-	expect_nothing_left(c);
+	fake_expect_nothing_left(c);
 }
 
 /* ---- what it writes ---- */
@@ -343,192 +279,29 @@ CLUSTER_TEST(summary_of_three_rounds)
 		for (size_t f = 0; f < sizeof names / sizeof *names; f++)
 			assert_true(cluster_figure(c, i, names[f]) == values[f]);
 	}
-	expect_exact(c, "+++");
+	fake_expect_exact(c, "+++");
 	assert_true(has(c, "run/schedule.txt"));
-	await(c, "run/roster.yaml", "decimals: \"4\"");
-	await(c, "run/roster.yaml", "rounds: \"3\"");
-	await(c, "run/roster.yaml", "stall_timeout: \"15\"");
+	fake_await(c, "run/roster.yaml", "decimals: \"4\"");
+	fake_await(c, "run/roster.yaml", "rounds: \"3\"");
+	fake_await(c, "run/roster.yaml", "stall_timeout: \"15\"");
 }
 
 CLUSTER_TEST(two_at_once_have_two_folders)
 {
 	struct outcome o;
 	cluster_copy_programs(c, FAKE_DAEMON_PATH);
-	/* the usual name, for this second and the next few */
-	for (time_t t = time(NULL), end = t + 20; t < end; t++) {
+	/* the usual name, for this second and the next ten minutes */
+	for (time_t t = time(NULL), end = t + 600; t < end; t++) {
 		char name[64];
 		struct tm tm;
 		strftime(name, sizeof name, "run-%Y%m%d-%H%M%S", localtime_r(&t, &tm));
-		make_folder(c, name);
+		fake_make_folder(c, name);
 	}
 	process_run(&o, c->folder,
 		    (const char *const[]){"./starling", "launch", "-n", "2", "--rounds", "1", "--set",
 					  "privacy_check=warn", NULL});
 	assert_int_equal(o.status, 0);
 	expect_text(o.out, "-2\n");
-}
-
-/* ---- interrupted ---- */
-
-static void interrupt(struct cluster *c)
-{
-	kill(c->launcher, SIGINT);
-	cluster_launch_wait(c);
-	expect_outcome(c, 130, "\nto continue: ./starling launch --resume run\n", "");
-	expect_nothing_left(c);
-}
-
-CLUSTER_TEST(interrupt_deletes_models)
-{
-	fake_start(c, "1:stall:2", "-n 3 --rounds 2 --verify");
-	await(c, "out", "  exact\n");
-	await(c, "run/learner-02/log.jsonl", "\"round\":2");
-	await(c, "run/learner-02/state/trained-000002.model", "");
-	interrupt(c);
-	assert_string_equal(json_string_value(json_object_get(c->summary, "error")), "interrupted");
-	assert_int_equal(count_files(c, "trained-"), 0);
-}
-
-/* `starling stop` ends the launcher, which would start its learners again; the rounds so far are the same. */
-CLUSTER_TEST(stopped_by_command)
-{
-	struct outcome o;
-	fake_start(c, "1:stall:2", "-n 3 --rounds 2");
-	await(c, "out", "  same\n");
-	/* a learner that hangs is noticed as soon as by default */
-	assert_int_equal(process_count(cluster_path(c, 0, "run/roster.yaml"), "stall_timeout", NULL), 0);
-	process_run(&o, c->folder, (const char *const[]){"./starling", "status", "run", NULL});
-	assert_int_equal(o.status, 0); /* these learners tell little */
-	expect_text(o.out, "3 learners: 3 making progress");
-	process_run(&o, c->folder, (const char *const[]){"./starling", "stop", "run", NULL});
-	cluster_launch_wait(c);
-	assert_string_equal(o.out, "launcher and its learners: ended\n");
-	assert_int_equal(o.status, 0);
-	assert_int_equal(c->outcome.status, 130);
-	expect_exact(c, "+");
-	assert_true(json_is_false(json_object_get(c->summary, "complete")));
-	process_run(&o, c->folder, (const char *const[]){"./starling", "stop", "run", NULL});
-	assert_string_equal(o.out,
-			    "learner-01: is not running\nlearner-02: is not running\nlearner-03: is not "
-			    "running\n");
-}
-
-CLUSTER_TEST(models_that_cannot_be_deleted)
-{
-	fake_start(c, "1:stall:1", "-n 2 --rounds 100000 --verify");
-	await(c, "out", "learners are up");
-	make_folder(c, "run/learner-02/state/trained-100000.model"); /* unlink fails for a folder */
-	interrupt(c);
-	expect_text(c->outcome.err, "starling launch: a secret model could not be deleted: ");
-}
-
-CLUSTER_TEST(second_interrupt_kills)
-{
-	cluster_schedule(c, "learners 2\nstep\nstep 1-2\n");
-	fake_start(c, "2:linger", "--rounds 2 --topology s.txt");
-	await(c, "out", "learners are up");
-	kill(c->launcher, SIGINT);
-	await(c, "run/learner-02/stderr.txt", "does not hear");
-	interrupt(c);
-}
-
-CLUSTER_TEST(killed_child_ends_a_run_without_restarts)
-{
-	fake_start(c, "1:stall:1", "-n 2 --rounds 2 --no-restart");
-	await(c, "out", "learners are up");
-	cluster_kill(c, 2);
-	cluster_launch_wait(c);
-	expect_outcome(c, 1, "", "learner-02 (2) was killed by SIGKILL ");
-	expect_nothing_left(c);
-}
-
-/* A machine under load may need any time: the launcher says what it waits for, and fails only if the process
- * has ended. */
-CLUSTER_TEST(a_learner_that_is_not_up_is_waited_for)
-{
-	fake_start(c, "2:hidden", "-n 3 --rounds 2");
-	await(c, "out", "1 learner: no answer on the control socket yet; learner-02 (2), process ");
-	process_write(cluster_path(c, 0, "run/shown"), "");
-	cluster_launch_wait(c);
-	expect_outcome(c, 0, "", "");
-	expect_exact(c, "++");
-}
-
-CLUSTER_TEST(a_learner_that_ends_before_it_is_up_ends_the_run)
-{
-	fake_start(c, "2:hidden", "-n 3 --rounds 2 --no-restart");
-	cluster_kill(c, 2);
-	cluster_launch_wait(c);
-	expect_outcome(c, 1, "", "learner-02 (2) was killed by SIGKILL before it was up");
-}
-
-CLUSTER_TEST(pauses_before_restarts_grow)
-{
-	fake_start(c, "1:stall:2", "-n 3 --rounds 2 --step-seconds 1");
-	await(c, "out", "  same\n");
-	cluster_kill(c, 3); /* in round 2 or, if it was quicker, after it */
-	await(c, "out", "learner-03 (3) was killed by SIGKILL ");
-	await(c, "out", "; started again (2nd start)");
-	cluster_kill(c, 3);
-	await(c, "out", "; starts again in 0.25 s (3rd start)");
-	cluster_kill(c, 3);
-	await(c, "out", "; starts again in 0.5 s (4th start)");
-	interrupt(c);
-}
-
-/* The cause of the first death is not given for the second. */
-CLUSTER_TEST(last_words_are_of_the_last_start)
-{
-	fake_start(c, "2:die:2", "-n 3 --rounds 3");
-	await(c, "out",
-	      "learner-02 (2) ended with status 3 in round 2: the test wants this to end; started again");
-	await(c, "out", "starts again in 0.5 s");
-	interrupt(c);
-	assert_null(strstr(c->outcome.out, "last words"));
-}
-
-CLUSTER_TEST(a_wait_for_a_lost_learner_is_said)
-{
-	fake_start(c, "2:lost:2", "-n 3 --rounds 3");
-	await(c, "out", "of learner-03 (3). If none ever will:\n");
-	await(c, "out", "  ./starling abort --round 2 --run run\n");
-	interrupt(c);
-}
-
-/* The sentence of the wait has the reason of the last attempt already. */
-CLUSTER_TEST(an_obstacle_is_said_once)
-{
-	fake_start(c, "2:stuck:2", "-n 3 --rounds 3");
-	await(c, "out", "learner-02 (2): waiting for a change: too few: start more\n");
-	interrupt(c);
-	assert_null(strstr(c->outcome.out, "the last attempt failed"));
-}
-
-/* ---- resumed ---- */
-
-CLUSTER_TEST(resume_with_more_rounds)
-{
-	fake_run(c, NULL, "-n 3 --rounds 2 --verify");
-	expect_outcome(c, 0, "", "");
-	fake_run(c, NULL, "--resume run");
-	expect_outcome(
-		c, 0, "all 2 rounds of run are committed: nothing to resume; add rounds with --rounds N", "");
-	fake_run(c, NULL, "--resume run --rounds 4");
-	expect_outcome(c, 0, "\nrounds 3 to 4 of 4, all exact; MSE of these rounds 0.166667 -> 0.125000\n",
-		       "");
-	expect_exact(c, "++");
-	fake_run(c, NULL, "--resume run --rounds 3");
-	expect_outcome(c, 2, "", "--rounds 3: this run has 4 rounds, and they can only be raised");
-	fake_run(c, NULL, "--resume run --seed 3");
-	expect_outcome(c, 2, "", "--resume and --seed: a resumed run keeps its settings");
-	fake_run(c, NULL, "--resume run --set dp_epsilon=9");
-	expect_outcome(c, 2, "", "such as dp_epsilon, in run/roster.yaml, and resume without --set");
-	fake_run(c, NULL, "-n 2 --rounds 1");
-	expect_outcome(c, 2, "", "run: exists and is not an empty folder");
-	make_folder(c, "empty");
-	fake_run(c, NULL, "--resume empty");
-	expect_outcome(c, 2, "",
-		       "--resume empty: not a run folder (no schedule.txt in it); name the folder that");
 }
 
 /* ---- bad input: one line, status 2, nothing left behind ---- */
@@ -593,7 +366,7 @@ CLUSTER_TEST(bad_input)
 	};
 	for (size_t i = 0; i < sizeof schedules / sizeof *schedules; i++)
 		process_write(cluster_path(c, 0, schedules[i][0]), schedules[i][1]);
-	make_folder(c, "few"); /* the header tells of five images */
+	fake_make_folder(c, "few"); /* the header tells of five images */
 	FILE *images = fopen(cluster_path(c, 0, "few/train-images-idx3-ubyte"), "we");
 	assert_non_null(images);
 	assert_int_equal(fwrite("\0\0\10\3\0\0\0\5\0\0\0\34\0\0\0\34", 1, 16, images), 16);
