@@ -95,3 +95,11 @@ void client_join(struct client *c, const char *path, const char *join)
 	client_tell(c, join);
 	client_hear(c, "{\"type\":\"joined\"");
 }
+
+void client_expect_refused(struct client *c, const char *why)
+{
+	char line[512];
+	client_tell(c, "{\"type\":\"trained\",\"round\":1}");
+	snprintf(line, sizeof line, "{\"type\":\"refused\",\"round\":1,\"text\":\"%s", why);
+	client_hear(c, line);
+}

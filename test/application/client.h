@@ -21,3 +21,5 @@ void client_tell(struct client *c, const char *line);
 void client_hear(struct client *c, const char *text);
 /* Connect, send `join`, and expect that it is answered. */
 void client_join(struct client *c, const char *path, const char *join);
+/* Give the vector of round 1, and expect the reason why it is refused. */
+void client_expect_refused(struct client *c, const char *why);

@@ -161,6 +161,19 @@ void train_end(float first, uint64_t weight)
 	assert_int_equal(learner.result.samples, weight);
 }
 
+void train_ask(struct client *c)
+{
+	train_begin(1, false);
+	client_hear(c, "{\"type\":\"train\"");
+}
+
+void train_once(struct client *c)
+{
+	train_ask(c);
+	client_tell(c, "{\"type\":\"trained\",\"round\":1}");
+	train_end(0, 1);
+}
+
 void show(sl_round round, float value)
 {
 	float model[N] = {value, value, value, value, value};

@@ -51,5 +51,9 @@ void learner_end(struct client *c);
 /* Begin to train a round in a thread, and take its vector. */
 void train_begin(sl_round round, bool again);
 void train_end(float first, uint64_t weight);
+/* Begin to train round 1, which the application hears. */
+void train_ask(struct client *c);
+/* The same, with its vector of zeros. */
+void train_once(struct client *c);
 /* Commit a model of equal values. */
 void show(sl_round round, float value);

@@ -54,18 +54,13 @@ TEST_WITH(an_unusable_vector_is_refused_by_name, folder_setup, folder_teardown)
 {
 	struct client c;
 	learner_begin(&c, *state);
-	train_begin(1, false);
-	client_hear(&c, "{\"type\":\"train\"");
+	train_ask(&c);
 	c.up[3] = NAN;
-	client_tell(&c, "{\"type\":\"trained\",\"round\":1}");
-	client_hear(
-		&c,
-		"{\"type\":\"refused\",\"round\":1,\"text\":\"w[1,1] is not a finite number: the training "
-		"has diverged\"}");
+	client_expect_refused(&c, "w[1,1] is not a finite number: the training "
+				  "has diverged\"}");
 	c.up[3] = 0;
 	c.up[4] = -16.5f;
-	client_tell(&c, "{\"type\":\"trained\",\"round\":1}");
-	client_hear(&c, "{\"type\":\"refused\",\"round\":1,\"text\":\"b is -16.5, beyond clipping_range 16");
+	client_expect_refused(&c, "b is -16.5, beyond clipping_range 16");
 	c.up[4] = -16;
 	client_tell(&c, "{\"type\":\"trained\",\"round\":1,\"weight\":0}");
 	train_end(0, 0);
@@ -97,8 +92,7 @@ TEST_WITH(a_bad_weight_or_round_is_refused, folder_setup, folder_teardown)
 	struct client c;
 	char line[256];
 	learner_begin(&c, *state);
-	train_begin(1, false);
-	client_hear(&c, "{\"type\":\"train\"");
+	train_ask(&c);
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		snprintf(line, sizeof line, "{\"type\":\"trained\",%s}", cases[i].rest);
 		client_tell(&c, line);
@@ -113,8 +107,7 @@ TEST_WITH(a_bad_weight_or_round_is_refused, folder_setup, folder_teardown)
 		"{\"type\":\"refused\",\"round\":1,\"text\":\"the weight is not a whole number from 1 to");
 	client_tell(&c, "{\"type\":\"trained\",\"round\":1}");
 	train_end(0, 1);
-	client_tell(&c, "{\"type\":\"trained\",\"round\":1}");
-	client_hear(&c, "{\"type\":\"refused\",\"round\":1,\"text\":\"no vector is awaited");
+	client_expect_refused(&c, "no vector is awaited");
 	learner_end(&c);
 }
 
@@ -125,8 +118,7 @@ TEST_WITH(metrics_that_cannot_be_used_are_left_out, folder_setup, folder_teardow
 		"{\"type\":\"trained\",\"round\":1,\"metrics\":{\"\":1,\"text\":\"1\",\"accuracy\":0.5,",
 	     *end;
 	learner_begin(&c, *state);
-	train_begin(1, false);
-	client_hear(&c, "{\"type\":\"train\"");
+	train_ask(&c);
 	end = line + strlen(line);
 	end += sprintf(end, "\"%064d\":1", 0); /* a name of 64 bytes */
 	for (int i = 0; i < 64; i++)
@@ -209,7 +201,7 @@ static pid_t join_and_fork(const char *path, pid_t *child)
 	if (pid == 0) {
 		client_join(&c, path, JOIN);
 		pid_t held = fork();
-		alarm(60); /* should the test fail */
+		alarm(600); /* should the test fail */
 		if (held != 0 && write(ends[1], &held, sizeof held) != sizeof held)
 			_exit(1);
 		for (;;)
@@ -244,10 +236,7 @@ TEST_WITH(the_application_ends_the_run, folder_setup, folder_teardown)
 {
 	struct client c;
 	learner_begin(&c, *state);
-	train_begin(1, false);
-	client_hear(&c, "{\"type\":\"train\"");
-	client_tell(&c, "{\"type\":\"trained\",\"round\":1}");
-	train_end(0, 1);
+	train_once(&c);
 	show(1, 2);
 	client_hear(&c, "{\"type\":\"mean\",\"round\":1");
 	client_tell(&c, "{\"type\":\"stop\",\"round\":1}");
@@ -267,10 +256,7 @@ TEST_WITH(the_learner_ends_the_run, folder_setup, folder_teardown)
 	struct client c;
 	for (int early = 0; early < 2; early++) {
 		learner_begin(&c, *state);
-		train_begin(1, false);
-		client_hear(&c, "{\"type\":\"train\"");
-		client_tell(&c, "{\"type\":\"trained\",\"round\":1}");
-		train_end(0, 1);
+		train_once(&c);
 		if (early)
 			sl_application_end(learner.trainer, 1);
 		show(1, 2);
@@ -478,8 +464,7 @@ TEST_WITH(a_stopped_learner_waits_no_longer, folder_setup, folder_teardown)
 {
 	struct client c;
 	learner_begin(&c, *state);
-	train_begin(1, false);
-	client_hear(&c, "{\"type\":\"train\"");
+	train_ask(&c);
 	atomic_store(&learner.stop, true);
 	pthread_join(learner.training, NULL);
 	assert_int_equal(learner.rc, SL_PENDING);

@@ -63,11 +63,9 @@ TEST_WITH(differential_privacy_is_told, folder_setup, folder_teardown)
 		  "\"dp\":{\"unit\":\"record\",\"clip\":0.5,\"noise\":1.5,\"sampling\":0.25,"
 		  "\"delta\":0.001,\"epsilon\":4.0}}");
 	learner_open_end();
-	train_begin(1, false);
-	client_hear(&c, "{\"type\":\"train\"");
+	train_ask(&c);
 	((double *)c.up)[1] = NAN;
-	client_tell(&c, "{\"type\":\"trained\",\"round\":1}");
-	client_hear(&c, "{\"type\":\"refused\",\"round\":1,\"text\":\"w[1] is not a finite number");
+	client_expect_refused(&c, "w[1] is not a finite number");
 	((double *)c.up)[1] = -1e300;
 	client_tell(&c, "{\"type\":\"trained\",\"round\":1,\"weight\":1000}");
 	client_hear(&c,
@@ -99,8 +97,7 @@ TEST_WITH(privacy_of_learners, folder_setup, folder_teardown)
 			       "\"dp\":{\"unit\":\"learner\",\"clip\":0.5,\"noise\":1.5,\"sampling\":1.0,"
 			       "\"delta\":0.001,\"epsilon\":null}}"));
 	learner_open_end();
-	train_begin(1, false);
-	client_hear(&c, "{\"type\":\"train\"");
+	train_ask(&c);
 	client_tell(&c, "{\"type\":\"trained\",\"round\":1,\"weight\":5000}");
 	train_end(0, 5000);
 	learner_end(&c);
@@ -126,8 +123,7 @@ TEST_WITH(privacy_of_updates_needs_the_model_before_training, folder_setup, fold
 	assert_true(before[0] == 0 && before[3] == 1e300);
 	client_close(&c);
 	join_with(&c, WIDE, "{\"type\":\"joined\""); /* its learner has it */
-	train_begin(1, false);
-	client_hear(&c, "{\"type\":\"train\"");
+	train_ask(&c);
 	client_tell(&c, "{\"type\":\"trained\",\"round\":1}");
 	pthread_join(learner.training, NULL);
 	learner_end(&c);
@@ -144,10 +140,7 @@ static void give_and_end(const char *folder)
 	learner_open_begin();
 	join_with(&c, WIDE ",\"values\":\"model\"", "{\"type\":\"joined\"");
 	learner_open_end();
-	train_begin(1, false);
-	client_hear(&c, "{\"type\":\"train\"");
-	client_tell(&c, "{\"type\":\"trained\",\"round\":1}");
-	train_end(0, 1);
+	train_once(&c);
 	learner_end(&c);
 	init_private(folder, SL_DP_USE_RECORD);
 }

@@ -20,8 +20,7 @@ TEST_WITH(local_metrics_are_not_in_the_model, folder_setup, folder_teardown)
 	learner_open_end();
 	assert_int_equal(learner.trainer->ops->parameters(learner.trainer), N);
 	assert_int_equal(learner.trainer->tensors.count, 2);
-	train_begin(1, false);
-	client_hear(&c, "{\"type\":\"train\"");
+	train_ask(&c);
 	client_tell(&c, "{\"type\":\"trained\",\"round\":1,\"metrics\":{\"loss\":2.5,\"accuracy\":0.5}}");
 	train_end(0, 1);
 	for (size_t i = 0; i < N + 4; i++)
@@ -58,8 +57,7 @@ TEST_WITH(aggregated_metrics_are_part_of_the_model, folder_setup, folder_teardow
 	assert_string_equal(learner.trainer->tensors.items[0].name, "metric:loss");
 	assert_string_equal(learner.trainer->tensors.items[1].name, "metric:accuracy");
 	assert_string_equal(learner.trainer->tensors.items[2].name, "w");
-	train_begin(1, false);
-	client_hear(&c, "{\"type\":\"train\"");
+	train_ask(&c);
 	c.up[4] = 1.5f;
 	for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
 		snprintf(line, sizeof line, "{\"type\":\"trained\",\"round\":1%s}", refused[i][0]);
@@ -152,26 +150,20 @@ TEST_WITH(every_dtype_is_checked, folder_setup, folder_teardown)
 	learner_open_end();
 	assert_int_equal(learner.trainer->ops->parameters(learner.trainer), 4);
 	assert_int_equal(c.bytes, 24);
-	train_begin(1, false);
-	client_hear(&c, "{\"type\":\"train\"");
+	train_ask(&c);
 	double *d = (double *)c.up;
 	int64_t *i = (int64_t *)c.up + 1;
 	*d = INFINITY;
-	client_tell(&c, "{\"type\":\"trained\",\"round\":1}");
-	client_hear(&c, "{\"type\":\"refused\",\"round\":1,\"text\":\"d[0] is not a finite number");
+	client_expect_refused(&c, "d[0] is not a finite number");
 	*d = 16.5;
-	client_tell(&c, "{\"type\":\"trained\",\"round\":1}");
-	client_hear(&c,
-		    "{\"type\":\"refused\",\"round\":1,\"text\":\"d[0] is 16.5, beyond clipping_range 16:");
+	client_expect_refused(&c, "d[0] is 16.5, beyond clipping_range 16:");
 	*d = 1;
 	*i = -160001;
-	client_tell(&c, "{\"type\":\"trained\",\"round\":1}");
-	client_hear(&c, "{\"type\":\"refused\",\"round\":1,\"text\":\"i is -160001, beyond clipping_range * "
-			"10^decimals, 160000: raise clipping_range");
+	client_expect_refused(&c, "i is -160001, beyond clipping_range * "
+				  "10^decimals, 160000: raise clipping_range");
 	*i = 160000;
 	c.up[5] = NAN;
-	client_tell(&c, "{\"type\":\"trained\",\"round\":1}");
-	client_hear(&c, "{\"type\":\"refused\",\"round\":1,\"text\":\"f[1] is not a finite number");
+	client_expect_refused(&c, "f[1] is not a finite number");
 	c.up[5] = 1;
 	client_tell(&c, "{\"type\":\"trained\",\"round\":1}");
 	pthread_join(learner.training, NULL);
@@ -194,12 +186,10 @@ TEST_WITH(exact_values, folder_setup, folder_teardown)
 		  "\"elements\":5,\"bytes\":20,\"clipping_range\":null,\"decimals\":null,\"weighted\":true,"
 		  "\"averages_metrics\":false,\"repeatable\":false}");
 	learner_open_end();
-	train_begin(1, false);
-	client_hear(&c, "{\"type\":\"train\"");
+	train_ask(&c);
 	c.up[0] = 1e6f;
 	c.up[2] = -INFINITY;
-	client_tell(&c, "{\"type\":\"trained\",\"round\":1}");
-	client_hear(&c, "{\"type\":\"refused\",\"round\":1,\"text\":\"w[1,0] is not a finite number");
+	client_expect_refused(&c, "w[1,0] is not a finite number");
 	assert_int_equal(learner.failures, 1);
 	c.up[2] = -3e38f;
 	client_tell(&c, "{\"type\":\"trained\",\"round\":1}");

@@ -151,10 +151,7 @@ TEST_WITH(a_vector_may_be_given_again, folder_setup, folder_teardown)
 {
 	struct client c;
 	learner_begin(&c, *state);
-	train_begin(1, false);
-	client_hear(&c, "{\"type\":\"train\"");
-	client_tell(&c, "{\"type\":\"trained\",\"round\":1}");
-	train_end(0, 1);
+	train_once(&c);
 	train_begin(1, false); /* the model was invalidated */
 	client_hear(&c, "{\"type\":\"train\",\"round\":1,\"committed\":0,\"learners\":0,\"total_weight\":0,"
 			"\"again\":true}");
@@ -205,8 +202,7 @@ TEST_WITH(a_vector_that_cannot_be_encoded_is_forgotten, folder_setup, folder_tea
 	learner.trainer->ops->forget(learner.trainer);
 	assert_false(file_is_there(*state));
 	join(&c, *state);
-	train_begin(1, false);
-	client_hear(&c, "{\"type\":\"train\"");
+	train_ask(&c);
 	c.up[0] = 3;
 	client_tell(&c, "{\"type\":\"trained\",\"round\":1}");
 	train_end(3, 1);
