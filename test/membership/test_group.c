@@ -7,17 +7,9 @@
 #include "common/config/yaml_text.h"
 #include "test/config/settings_folder.h"
 #include "test/lib/test.h"
+#include "test/membership/member.h"
 
 static uint8_t key[SL_SECRET_KEY_BYTES], other_key[SL_SECRET_KEY_BYTES]; /* of admins */
-
-static struct sl_member member_of(const char *name, uint8_t digit)
-{
-	struct sl_member m = {0};
-	snprintf(m.name, sizeof m.name, "%s", name);
-	snprintf(m.address, sizeof m.address, "%s.example.org:7400", name);
-	memset(m.pin, digit, sizeof m.pin);
-	return m;
-}
 
 static int enter(void **state)
 {
@@ -112,17 +104,27 @@ TEST_WITH(is_read_as_it_was_written, enter, folder_leave)
 	sl_group_close(&group);
 }
 
-/* Read a plain roster with `settings`, and compare what is written of it. */
-static void read_plain(const char *settings, struct sl_group *group)
+#define PLAIN_BYTES (2 * SL_MEMBER_TEXT_BYTES + 2)
+
+/* The lines of two learners. */
+static void plain_lines(char text[static PLAIN_BYTES])
 {
-	struct sl_error error = {0};
-	char lines[2][SL_MEMBER_TEXT_BYTES], text[2 * SL_MEMBER_TEXT_BYTES + 256];
+	char lines[2][SL_MEMBER_TEXT_BYTES];
 	struct sl_member a = member_of("anna", 0xaa), b = member_of("bo", 0xbb);
 	a.id = 1;
 	b.id = 2;
 	sl_roster_member_text(&a, lines[0]);
 	sl_roster_member_text(&b, lines[1]);
-	sprintf(text, "settings: {%s}\nmembers:\n%s\n%s\n", settings, lines[0], lines[1]);
+	sprintf(text, "%s\n%s\n", lines[0], lines[1]);
+}
+
+/* Read a plain roster with `settings`, and compare what is written of it. */
+static void read_plain(const char *settings, struct sl_group *group)
+{
+	struct sl_error error = {0};
+	char lines[PLAIN_BYTES], text[PLAIN_BYTES + 256];
+	plain_lines(lines);
+	sprintf(text, "settings: {%s}\nmembers:\n%s", settings, lines);
 	folder_put("r.yaml", text);
 	if (sl_group_load("r.yaml", group, &error) != SL_OK)
 		fail_msg("%s", error.text);
@@ -194,13 +196,8 @@ TEST_WITH(a_plain_list_is_a_group_without_a_name, enter, folder_leave)
 {
 	struct sl_group group;
 	struct sl_error error = {0};
-	char lines[2][SL_MEMBER_TEXT_BYTES], text[2 * SL_MEMBER_TEXT_BYTES + 2];
-	struct sl_member a = member_of("anna", 0xaa), b = member_of("bo", 0xbb);
-	a.id = 1;
-	b.id = 2;
-	sl_roster_member_text(&a, lines[0]);
-	sl_roster_member_text(&b, lines[1]);
-	sprintf(text, "%s\n%s\n", lines[0], lines[1]);
+	char text[PLAIN_BYTES];
+	plain_lines(text);
 	folder_put("r.yaml", text);
 	assert_int_equal(sl_group_load("r.yaml", &group, &error), SL_OK);
 	assert_false(sl_group_is_signed(&group));

@@ -8,20 +8,12 @@
 #include "common/membership/proposal.h"
 #include "test/config/settings_folder.h"
 #include "test/lib/test.h"
+#include "test/membership/member.h"
 
 #define ADMINS 4u /* the last one is no admin of the group */
 
 static uint8_t keys[ADMINS][SL_SECRET_KEY_BYTES], admins[ADMINS][SL_KEY_BYTES];
 static struct sl_group now, next; /* version 5, signed by admins 0 and 1; version 6, not signed */
-
-static struct sl_member member_of(const char *name, uint8_t digit)
-{
-	struct sl_member m = {0};
-	snprintf(m.name, sizeof m.name, "%s", name);
-	snprintf(m.address, sizeof m.address, "%s.example.org:7400", name);
-	memset(m.pin, digit, sizeof m.pin);
-	return m;
-}
 
 /* A group of three learners, two of whose three admins must sign. */
 static void make(struct sl_group *group, uint64_t version)
