@@ -278,22 +278,26 @@ TEST(means_of_doubles)
 	}
 }
 
+/* A model of three dtypes. */
+struct mixed {
+	int64_t i[2];
+	double d[3];
+	float f[3];
+};
+static const struct mixed a_mixed = {{-70000, 3}, {0.0015, -99.9, 0.0002}, {0.5f, 0.0003f, -0.0625f}};
+static const struct sl_tensor items[] = {
+	{.name = "i", .dtype = SL_INT64, .dimensions = 1, .shape = {2}},
+	{.name = "d", .dtype = SL_FLOAT64, .dimensions = 1, .shape = {3}},
+	{.name = "f", .dtype = SL_FLOAT32, .dimensions = 2, .shape = {1, 3}}};
+static const struct sl_tensors tensors = {.items = items, .count = 3};
+
 /* Three dtypes in one model: each element in its place, and an error names it. */
 TEST(a_mixed_model)
 {
-	static const struct sl_tensor items[] = {
-		{.name = "i", .dtype = SL_INT64, .dimensions = 1, .shape = {2}},
-		{.name = "d", .dtype = SL_FLOAT64, .dimensions = 1, .shape = {3}},
-		{.name = "f", .dtype = SL_FLOAT32, .dimensions = 2, .shape = {1, 3}}};
-	const struct sl_tensors tensors = {.items = items, .count = 3};
 	struct sl_field field = field_of(P61);
 	struct sl_encoding e = {
 		SL_ENCODING_WEIGHTED, SL_VALUES_MODEL, 3, 0, 100, false, 2, 0, NULL, NULL, {0}};
-	struct {
-		int64_t i[2];
-		double d[3];
-		float f[3];
-	} model = {{-70000, 3}, {0.0015, -99.9, 0.0002}, {0.5f, 0.0003f, -0.0625f}}, mean;
+	struct mixed model = a_mixed, mean;
 	static const int64_t expected[] = {-140000, 6, 4, -199800, 0, 1000, 0, -124, 2};
 	struct sl_encode_note note;
 	uint64_t x[9];
@@ -319,19 +323,10 @@ TEST(a_mixed_model)
 /* Any part of a model has the elements, and decodes to the bytes, that it has in the whole. */
 TEST(parts_of_a_mixed_model)
 {
-	static const struct sl_tensor items[] = {
-		{.name = "i", .dtype = SL_INT64, .dimensions = 1, .shape = {2}},
-		{.name = "d", .dtype = SL_FLOAT64, .dimensions = 1, .shape = {3}},
-		{.name = "f", .dtype = SL_FLOAT32, .dimensions = 2, .shape = {1, 3}}};
-	const struct sl_tensors tensors = {.items = items, .count = 3};
 	struct sl_field field = field_of(P61);
 	struct sl_encoding e = {
 		.kind = SL_ENCODING_WEIGHTED, .decimals = 3, .clipping_range = 100, .weight = 2};
-	struct {
-		int64_t i[2];
-		double d[3];
-		float f[3];
-	} model = {{-70000, 3}, {0.0015, -99.9, 0.0002}, {0.5f, 0.0003f, -0.0625f}}, whole, mean;
+	struct mixed model = a_mixed, whole, mean;
 	struct sl_encode_note note, part;
 	uint64_t x[9];
 	assert_int_equal(sl_encoding_encode(&field, &e, &tensors, &model, NULL, 8, x, &note), SL_OK);
