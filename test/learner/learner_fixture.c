@@ -92,6 +92,25 @@ int learner_start(struct learner *l, struct sl_error *error)
 	return rc == SL_OK ? sl_restore_promises(&l->daemon, error) : rc;
 }
 
+void learner_open_worker(struct learner *l)
+{
+	struct sl_daemon *daemon = &l->daemon;
+	sl_event_queue_init(&daemon->event_queue);
+	uv_loop_init(&daemon->loop);
+	sl_worker_open(&daemon->compute, &daemon->loop);
+}
+
+void learner_close_worker(struct learner *l)
+{
+	struct sl_daemon *daemon = &l->daemon;
+	sl_worker_close(&daemon->compute);
+	uv_run(&daemon->loop, UV_RUN_DEFAULT);
+	assert_int_equal(uv_loop_close(&daemon->loop), 0);
+	assert_false(atomic_load(&daemon->failed));
+	sl_event_queue_close(&daemon->event_queue);
+	sl_result_close(&daemon->committed.next);
+}
+
 void learner_expect_started(struct learner *l, const char *folder)
 {
 	struct sl_error error;

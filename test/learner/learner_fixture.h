@@ -33,6 +33,10 @@ void learner_expect_started(struct learner *l, const char *folder);
 int learner_look(struct learner *l, const char *folder, struct sl_error *error);
 void learner_finish(struct learner *l);
 
+/* Start the worker; let it do what was added, and end it. */
+void learner_open_worker(struct learner *l);
+void learner_close_worker(struct learner *l);
+
 /* Expect that the log has `text`, or that it has not. */
 void learner_expect_said(const struct learner *l, const char *text, bool said);
 /* Expect a start that continues after round t (0: anew), refuses other attempts up to `committed_through`,

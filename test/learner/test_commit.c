@@ -57,25 +57,17 @@ void __wrap_sl_tasks_evaluate(struct sl_daemon *daemon, const struct sl_trainer_
 /* Commit rounds 1 .. ROUNDS as the core asks for it, on the worker. */
 static void commit_all(struct learner *l)
 {
-	struct sl_daemon *daemon = &l->daemon;
 	l->settings.keep_checkpoints = 3;
 	l->trainer.tensors = learner_tensors;
-	sl_event_queue_init(&daemon->event_queue);
-	uv_loop_init(&daemon->loop);
-	sl_worker_open(&daemon->compute, &daemon->loop);
+	learner_open_worker(l);
 	for (sl_round t = 1; t <= ROUNDS; t++) {
 		struct sl_certificate certificate = learner_certificate(t);
-		sl_persist_add(daemon,
+		sl_persist_add(&l->daemon,
 			       &(struct sl_persist){.what = {.kind = SL_PERSIST_COMMIT, .t = t, .a = 2},
 						    .certificate = &certificate,
 						    .total_weight = 3});
 	}
-	sl_worker_close(&daemon->compute);
-	uv_run(&daemon->loop, UV_RUN_DEFAULT);
-	assert_int_equal(uv_loop_close(&daemon->loop), 0);
-	assert_false(atomic_load(&daemon->failed));
-	sl_event_queue_close(&daemon->event_queue);
-	sl_result_close(&daemon->committed.next);
+	learner_close_worker(l);
 }
 
 TEST_WITH(a_commit_scans_nothing, learner_setup, folder_teardown)

@@ -59,18 +59,10 @@ void __wrap_sl_tasks_evaluate(struct sl_daemon *daemon, const struct sl_trainer_
 /* Have the worker write a record; return the synchronisations. */
 static unsigned persist(struct learner *l, const struct sl_persist *what)
 {
-	struct sl_daemon *daemon = &l->daemon;
 	unsigned before = files + disk_synchronisations();
-	sl_event_queue_init(&daemon->event_queue);
-	uv_loop_init(&daemon->loop);
-	sl_worker_open(&daemon->compute, &daemon->loop);
-	sl_persist_add(daemon, what);
-	sl_worker_close(&daemon->compute);
-	uv_run(&daemon->loop, UV_RUN_DEFAULT);
-	assert_int_equal(uv_loop_close(&daemon->loop), 0);
-	assert_false(atomic_load(&daemon->failed));
-	sl_event_queue_close(&daemon->event_queue);
-	sl_result_close(&daemon->committed.next);
+	learner_open_worker(l);
+	sl_persist_add(&l->daemon, what);
+	learner_close_worker(l);
 	return files + disk_synchronisations() - before;
 }
 
