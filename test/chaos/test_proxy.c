@@ -89,7 +89,7 @@ static void expect(int fd, const char *text)
 	char bytes[64] = "";
 	size_t used = 0;
 	while (used < strlen(text)) {
-		assert_true(readable(fd, 5000));
+		assert_true(readable(fd, 600000));
 		ssize_t n = recv(fd, bytes + used, strlen(text) - used, 0);
 		assert_true(n > 0);
 		used += (size_t)n;
@@ -100,7 +100,7 @@ static void expect(int fd, const char *text)
 static void expect_end(int fd)
 {
 	char byte;
-	assert_true(readable(fd, 5000));
+	assert_true(readable(fd, 600000));
 	assert_true(recv(fd, &byte, 1, 0) <= 0);
 }
 

@@ -283,7 +283,7 @@ CLUSTER_TEST(wrong_machines)
 	char arguments[512];
 	group_create(c, 4, "--members 9");
 	group_join(c, 2);
-	group_refused(c, "join - --name learner-02 --address 127.0.0.1:1 --folder x --timeout 5 <invitation",
+	group_refused(c, "join - --name learner-02 --address 127.0.0.1:1 --folder x --timeout 600 <invitation",
 		      2, "another learner is called learner-02; choose a name with --name");
 	snprintf(arguments, sizeof arguments, "join - --name x --address 127.0.0.1:%u --folder x <invitation",
 		 c->ports[1]);

@@ -88,8 +88,10 @@ cat >alone.sh <<'EOF'
 ip link set lo up && ip addr add 10.9.9.1/32 dev lo || exit 77
 "$1" group create x --learner a --address 10.9.9.1:7400 --folder gx >invitation
 "$2" --config gx/starlingd.yaml >gx.log 2>&1 &
-"$1" join - --name b --address localhost:7401 --folder gy --timeout 5 <invitation
-kill $!
+daemon=$!
+"$1" join - --name b --address localhost:7401 --folder gy --timeout 600 <invitation &
+until grep -q 'run this command again' err; do sleep 0.1; done
+kill $daemon $!
 EOF
 if unshare -rn true 2>/dev/null; then
 	unshare -rn sh alone.sh "$program" "$starlingd" >out 2>err || :
