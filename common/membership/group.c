@@ -25,9 +25,9 @@ struct sl_setting_list sl_group_list_settings(const struct sl_group *group, cons
 	return (struct sl_setting_list){path, group->settings, group->setting_count};
 }
 
-int sl_group_arrange(struct sl_group *group, struct sl_error *error)
+int sl_group_arrange(struct sl_group *group, const char *path, struct sl_error *error)
 {
-	const struct sl_setting_list list = sl_group_list_settings(group, "roster");
+	const struct sl_setting_list list = sl_group_list_settings(group, path);
 	int code = sl_settings_hash(&list, group->roster.settings, error);
 	sl_roster_arrange(&group->roster);
 	return code;
@@ -314,7 +314,7 @@ int sl_group_set(struct sl_group *group, const char *key, const char *value, str
 	memcpy(before, group->roster.settings, sizeof before);
 	int rc = sl_group_put(group, key, strlen(key), value, error);
 	if (rc == SL_OK)
-		rc = sl_group_arrange(group, error);
+		rc = sl_group_arrange(group, "roster", error);
 	if (rc == SL_OK && memcmp(before, group->roster.settings, sizeof before) == 0)
 		rc = sl_err_set(error, SL_ERR_REFUSED, "%s is %s already", key, value);
 	return rc;

@@ -39,9 +39,9 @@ int sl_group_check_settings(const char *path, struct sl_group *group, struct sl_
 			    struct sl_error *error);
 /* Return the settings of the group, whose roster is `path`. */
 struct sl_setting_list sl_group_list_settings(const struct sl_group *group, const char *path);
-/* Compute the hash of the roster, after a change of the settings. SL_ERR_INVALID, SL_ERR_RANGE: a setting is
- * not one, or has no such value. */
-int sl_group_arrange(struct sl_group *group, struct sl_error *error);
+/* Compute the hash of the roster `path`, after a change of the settings. SL_ERR_INVALID, SL_ERR_RANGE: a
+ * setting is not one, or has no such value. */
+int sl_group_arrange(struct sl_group *group, const char *path, struct sl_error *error);
 /* Read the roster in `path`, signed or not. The signatures of a signed one are verified against its own
  * admins. Errors read file:line:column; SL_ERR_CRYPTO: too few valid signatures. */
 int sl_group_load(const char *path, struct sl_group *group, struct sl_error *error);

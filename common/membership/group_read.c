@@ -202,7 +202,7 @@ static int read_parts(struct reading *r, bool plain, struct sl_error *error)
 		code = sl_roster_read(r->yaml, of[3], &r->group->roster, plain ? 2 : 1, SL_LEARNERS_MAX,
 				      error);
 	if (code == SL_OK)
-		code = sl_group_arrange(r->group, error);
+		code = sl_group_arrange(r->group, r->yaml->path, error);
 	if (code == SL_OK && !plain)
 		code = read_list(r, of[4], visit_signature, 3, &r->group->signature_count, error);
 	return code == SL_OK && !plain ? check(r, error) : code;
@@ -232,7 +232,7 @@ int sl_group_load(const char *path, struct sl_group *group, struct sl_error *err
 	else
 		code = sl_roster_read(&yaml, yaml.root, &group->roster, 2, SL_LEARNERS_MAX, error);
 	if (code == SL_OK && group->settings == NULL)
-		code = sl_group_arrange(group, error);
+		code = sl_group_arrange(group, path, error);
 	sl_yaml_close(&yaml);
 	return code;
 }
@@ -245,7 +245,7 @@ static int take_own(struct sl_group *group, const struct sl_settings *own, struc
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 	int count = sl_settings_differing(own, group->settings, error);
 	group->setting_count = count < 0 ? 0 : (uint32_t)count;
-	return count < 0 ? count : sl_group_arrange(group, error);
+	return count < 0 ? count : sl_group_arrange(group, "roster", error);
 }
 
 /* Read the roster, unless it is given. */

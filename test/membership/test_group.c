@@ -37,7 +37,7 @@ static void make(struct sl_group *group)
 	strcpy(group->settings[1].value, "python3 \"my train\".py \\ # x");
 	assert_int_equal(sl_group_add(group, &a, &error), SL_OK);
 	assert_int_equal(sl_group_add(group, &b, &error), SL_OK);
-	assert_int_equal(sl_group_arrange(group, &error), SL_OK);
+	assert_int_equal(sl_group_arrange(group, "roster", &error), SL_OK);
 	sl_group_sign(group, key);
 }
 
@@ -227,9 +227,9 @@ TEST_WITH(every_change_invalidates_the_signature, enter, folder_leave)
 TEST_WITH(settings_are_checked, enter, folder_leave)
 {
 	expect_error("tolerance", "tolerancf", SL_ERR_INVALID,
-		     "roster: settings: unknown key 'tolerancf'; did you mean 'tolerance'?");
+		     "r.yaml: settings: unknown key 'tolerancf'; did you mean 'tolerance'?");
 	expect_error("\"1\"", "\"0\"", SL_ERR_RANGE,
-		     "roster: settings: tolerance must be a whole number from 1 to 1998, not '0'");
+		     "r.yaml: settings: tolerance must be a whole number from 1 to 1998, not '0'");
 }
 
 /* Comments and blanks are not signed. */
@@ -393,7 +393,7 @@ TEST_WITH(settings_are_set, enter, folder_leave)
 	uint8_t before[SL_HASH_BYTES];
 	make(&group);
 	group.setting_count = 1; /* without `command` */
-	assert_int_equal(sl_group_arrange(&group, &error), SL_OK);
+	assert_int_equal(sl_group_arrange(&group, "roster", &error), SL_OK);
 	memcpy(before, group.roster.hash, sizeof before);
 	assert_int_equal(sl_group_set(&group, "quorum", "2", &error), SL_OK);
 	assert_int_equal(sl_group_set(&group, "tolerance", "3", &error), SL_OK);

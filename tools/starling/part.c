@@ -1,4 +1,5 @@
 /* `starling part`: what commands in Python ask this program for, by starling_timeline/command.py. */
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -139,11 +140,49 @@ static int print_missing(const char *subject, const json_t *request, struct sl_e
 	return rc;
 }
 
+/* ---- rosters ---- */
+
+static json_t *members_json(const struct sl_roster *roster)
+{
+	json_t *members = json_array();
+	for (uint32_t i = 0; i < roster->size; i++) {
+		const struct sl_member *m = &roster->members[i];
+		char pin[SL_PIN_TEXT_BYTES];
+		sl_roster_pin_text(m->pin, pin);
+		json_array_append_new(members, json_pack("{s:I, s:s, s:s}", "id", (json_int_t)m->id, "name",
+							 m->name, "key", pin));
+	}
+	return members;
+}
+
+/* Answer what a roster says. One that is a list has no settings: they stand elsewhere. */
+static int print_roster(const char *subject, const json_t *request, struct sl_error *error)
+{
+	struct sl_group group;
+	struct sl_settings settings = {0};
+	char hash[SL_DIGITS_BYTES];
+	(void)request;
+	if (sl_group_load(subject, &group, error) != SL_OK)
+		return error->code;
+	const struct sl_setting_list list = sl_group_list_settings(&group, subject);
+	sl_settings_share(&settings, &list, error); /* the hash covers them: they are good */
+	sodium_bin2hex(hash, sizeof hash, group.roster.hash, sizeof group.roster.hash);
+	sl_command_print_json(json_pack("{s:s, s:b, s:I, s:b, s:o}", "hash", hash, "list",
+					(int)(group.settings == NULL), "tolerance",
+					(json_int_t)settings.tolerance, "warns",
+					(int)(settings.privacy_check == SL_PRIVACY_WARN), "members",
+					members_json(&group.roster)),
+			      0);
+	sl_group_close(&group);
+	return SL_OK;
+}
+
 static const struct {
 	const char *name;
 	int (*print)(const char *subject, const json_t *request, struct sl_error *error);
-} parts[] = {{"steps", print_steps}, {"schedule", print_schedule},   {"missing", print_missing},
-	     {"dp", sl_dp_plan},     {"machine", sl_doctor_machine}, {"peers", sl_doctor_others}};
+} parts[] = {{"steps", print_steps},  {"schedule", print_schedule},   {"missing", print_missing},
+	     {"dp", sl_dp_plan},      {"machine", sl_doctor_machine}, {"peers", sl_doctor_others},
+	     {"roster", print_roster}};
 
 /* Arguments: the command that asks, the part, what it is about, and the request. */
 int sl_cmd_part(int argc, char **argv)

@@ -438,7 +438,8 @@ def main(arguments: list[str]) -> int:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     word = arguments[0] if arguments else "--help"
     if word in COMMANDS:
-        return guard(f"starling account {word}", lambda: COMMANDS[word](arguments[1:]))
+        sys.argv[0] = f"starling account {word}"
+        return guard(sys.argv[0], lambda: COMMANDS[word](arguments[1:]))
     p = Parser("starling account", "export|verify ...", "Write the account of the rounds of a learner for others, or verify such a file.",
                "Commands:\n  export     write the account of a learner\n  verify     verify an exported account\n\n"
                "See 'starling account COMMAND --help'.")
