@@ -298,6 +298,11 @@ ends 0 keygen --show
 cmp out roster || fail "--show shows another line"
 ends 0 keygen --show --id 4
 sed 's/id: 4/id: 3/' out | cmp - roster || fail "--show --id changes more than the id"
+[ ! -s err ] || fail "$(cat err)"
+ends 0 keygen --show --address 0.0.0.0:7400
+is err 'Other machines may be unable to reach 0.0.0.0:7400, which leads each machine to itself; to correct it: change it in the roster'
+ends 0 keygen --id 3 --name c --address 224.0.0.1:7400 --dir other
+has err 'Other machines may be unable to reach 224.0.0.1:7400, which is the address of no machine; to correct it: change it in the roster'
 says 'starling keygen: identity/key.pem: exists; an identity is never overwritten' keygen --id 3 --name c --address h:1
 is out
 rm -r identity

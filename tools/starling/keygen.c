@@ -9,6 +9,7 @@
 #include "daemon/net/identity.h"
 #include "tools/lib/option.h"
 #include "tools/lib/help_texts.h"
+#include "tools/starling/group_folder.h"
 
 #define MEMBER_FILE "member.yaml"
 #define FOLDER_BYTES 1024
@@ -111,6 +112,7 @@ static int show(struct keygen *keygen)
 		return fail(&error);
 	sl_roster_member_text(&keygen->member, line);
 	puts(line);
+	sl_group_folder_warn(keygen->member.address, false, "change it in the roster");
 	return 0;
 }
 
@@ -136,6 +138,7 @@ static int make(struct keygen *keygen)
 		"every learner.\n"
 		"Then start: starlingd --config FILE, with 'identity: %s' and 'id: %u' in FILE.\n",
 		keygen->folder, keygen->folder, keygen->member.id);
+	sl_group_folder_warn(keygen->member.address, false, "change it in the roster");
 	return 0;
 }
 
