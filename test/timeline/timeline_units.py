@@ -1,5 +1,6 @@
 """Rounds out of log records: timeline_units.py. test/data/logs has a run of ana (1), bo (2) and eve (3) on the line ana - bo - eve. Round 1
 needs two attempts, since eve is stopped; in round 2 ana trains for 4 s."""
+import contextlib
 import io
 import json
 import math
@@ -15,6 +16,7 @@ from pathlib import Path
 SOURCE = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(SOURCE / 'tools/timeline'))
 from starling_timeline import document, logs, rounds, stats, trace  # noqa: E402
+from starling_timeline.command import guard  # noqa: E402
 from starling_timeline.explain import Explanation  # noqa: E402
 from starling_timeline.logs import Logs, CommandError  # noqa: E402
 from starling_timeline.separators import separators  # noqa: E402
@@ -427,6 +429,17 @@ class Constants(unittest.TestCase):
 		self.assertEqual(read('tools/lib/round_table.h', r'SL_MARGIN_MOST ([\d.]+)'), [str(document.MARGIN_MOST)])
 		self.assertEqual(read('common/config/envelope.h', r'SL_RECORDS_VERSION (\d+)'), [str(logs.VERSION)])
 		self.assertLessEqual(set(rounds.TAKE), set(read('common/report/record_table.h', r'X\(\w+, "(\w+)",')))
+
+
+class Guard(unittest.TestCase):
+	def test_only_errors_of_standard_output_are_called_that(self):
+		def act():
+			raise error
+		for error, text in ((OSError(5, 'Input/output error'), 'Input/output error'), (PermissionError(13, 'Permission denied', 'a'), 'a: Permission denied'),
+				(TimeoutError('timed out'), 'timed out')):
+			with contextlib.redirect_stderr(io.StringIO()) as err:
+				self.assertEqual(guard('starling', act), 2)
+			self.assertEqual(err.getvalue(), f'starling: {text}\n')
 
 
 if __name__ == '__main__':

@@ -3,13 +3,14 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import io
 import json
 import os
 import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Optional
 
 from starling_timeline.words import clean
 
@@ -95,8 +96,28 @@ def ask(part: str, subject: str, **request: Any) -> str:
     return "".join(lines(part, subject, **request))
 
 
+class Output(io.FileIO):
+    """Standard output: its errors have its name, as those of open() have that of their file."""
+    NAME = "standard output"
+
+    def write(self, data: Any) -> Optional[int]:
+        try:
+            return super().write(data)
+        except OSError as failure:
+            failure.filename = self.NAME
+            raise
+
+    @classmethod
+    def take_over(cls) -> None:
+        out = sys.stdout
+        if out is not None and out is sys.__stdout__:
+            sys.stdout = io.TextIOWrapper(io.BufferedWriter(cls(out.fileno(), "w", closefd=False)), out.encoding, out.errors,
+                                          line_buffering=out.line_buffering)
+
+
 def guard(program: str, act: Callable[[], int]) -> int:
     """Return the exit status of `act`; an error of the user or of the system ends it with one line."""
+    Output.take_over()
     try:
         return act()
     except CommandError as error:
@@ -105,11 +126,14 @@ def guard(program: str, act: Callable[[], int]) -> int:
     except MemoryError:
         complain(program, "out of memory")
         return FAILED
-    except OSError as failure:  # of standard output
+    except OSError as failure:
+        if failure.filename != Output.NAME:
+            complain(program, (f"{failure.filename}: " if failure.filename else "") + (failure.strerror or str(failure)))
+            return USAGE
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at exit
         if isinstance(failure, BrokenPipeError):  # the reader has read enough
             return 0
-        complain(program, f"cannot write standard output: {failure.strerror}")
+        complain(program, f"cannot write {failure.filename}: {failure.strerror}")
         return FAILED
 
 

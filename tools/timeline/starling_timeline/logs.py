@@ -77,7 +77,11 @@ class File:
     def lines(self, whole_only: bool) -> Iterator[bytes]:
         """Yield the next lines; b"" for one that is too long. `whole_only`: only lines with their newline."""
         while not self.until or self.file.tell() < self.until:
-            line = self.file.readline(LINE_BYTES_MOST + 1)
+            try:
+                line = self.file.readline(LINE_BYTES_MOST + 1)
+            except OSError as failure:
+                failure.filename = self.shown
+                raise
             ended = line.endswith(b"\n")
             if not ended and len(line) > LINE_BYTES_MOST:
                 self.cut = True
