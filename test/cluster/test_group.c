@@ -95,6 +95,29 @@ CLUSTER_TEST_NIGHTLY(asks_when_it_has_no_links)
 	cluster_stop(c);
 }
 
+/* A copy of learner 2 runs as machine 4 and has its links. Learner 2 gets another key, and takes part again;
+ * the copy is told the roster, and ends. */
+CLUSTER_TEST(another_key_beside_a_copy)
+{
+	char listen[64];
+	group_create_all(c, 4, 3, "");
+	cluster_signal(c, 2, SIGKILL);
+	cluster_shell(c, "cp -r learner-02 learner-04");
+	snprintf(listen, sizeof listen, "listen=127.0.0.1:%u", c->ports[3]);
+	cluster_start(c, 4, listen);
+	cluster_expect(c, 4, "the state folder is a copy: ");
+	group_rounds(c, 4, 1);
+	cluster_start(c, 2, "");
+	cluster_expect(c, 2, "start number 2 of this learner");
+	rotate(c, 2);
+	assert_int_equal(cluster_wait(c, 4), 2);
+	assert_int_equal(cluster_count(c, 4, "\"level\":\"error\""), 1);
+	cluster_expect(c, 4,
+		       "roster.yaml: the line of id 2 pins another key than the one in identity: either ");
+	group_all_rounds(c, 3, 2);
+	cluster_stop(c);
+}
+
 /* Learner 2 dies in an attempt, and learner 3 is removed. Learner 2 has the roster without it when it comes
  * back, and ends the attempt under the roster of five. */
 CLUSTER_TEST(removed_while_another_was_in_an_attempt)
