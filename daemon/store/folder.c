@@ -155,11 +155,14 @@ bool sl_folder_copied(const char *folder)
 {
 	char path[SL_FOLDER_PATH_BYTES], text[24] = "";
 	struct stat mark;
+	struct statfs kind; /* FAT numbers its files anew at each mount */
 	sl_folder_path(folder, MARK_FILE, path);
 	int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return false;
-	bool read = fstat(fd, &mark) == 0 && pread(fd, text, sizeof text - 1, 0) >= 0;
+	bool read = fstat(fd, &mark) == 0 && pread(fd, text, sizeof text - 1, 0) >= 0 &&
+		    statfs(path, &kind) == 0 && kind.f_type != MSDOS_SUPER_MAGIC &&
+		    kind.f_type != EXFAT_SUPER_MAGIC;
 	unsigned long long named = strtoull(text, NULL, 10); /* an earlier program wrote nothing: 0 */
 	if (read && named != mark.st_ino && ftruncate(fd, 0) == 0)
 		dprintf(fd, "%llu\n", (unsigned long long)mark.st_ino);

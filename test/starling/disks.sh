@@ -104,5 +104,15 @@ if [ -n "$other_disk" ]; then
 	export OTHER_DISK_TYPE=ef53
 	starts
 	! grep -q state_folder log.jsonl || fail 'a local disk is named'
+	cp here/has-records copy
+	mv copy here/has-records
+	for type in 4d44 2011bab0; do # FAT has no lasting inodes
+		export OTHER_DISK_TYPE=$type
+		starts
+		! grep -q copied log.jsonl || fail "on FAT ($type), a folder is called a copy by its inode"
+	done
+	export OTHER_DISK_TYPE=ef53
+	starts
+	has log.jsonl '"event":"copied"'
 	OTHER_DISK_NO_LOCKS=1 refuses 'No locks available; its file system has no locks'
 fi
