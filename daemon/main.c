@@ -131,7 +131,6 @@ int main(int argc, char **argv)
 		sl_settings_print(stdout, arguments.yaml);
 		return 0;
 	}
-	setenv("UV_THREADPOOL_SIZE", "16", 0); /* half of them look up names, which may hang */
 	follow_parent(arguments.parent);
 	keep_memory();
 	signal(SIGPIPE, SIG_IGN);

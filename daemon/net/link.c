@@ -442,7 +442,6 @@ static void forget(struct sl_links *links, struct sl_link *link)
 		}
 }
 
-/* Frees the link once neither the handle nor a name look-up refers to it. */
 static void on_closed(uv_handle_t *handle)
 {
 	struct sl_link *link = handle->data;
@@ -455,10 +454,7 @@ static void on_closed(uv_handle_t *handle)
 	sl_deframer_close(&link->deframer);
 	sl_tls_session_close(&link->session);
 	link->links->open--;
-	if (link->resolving)
-		link->links = NULL; /* the look-up's callback frees it */
-	else
-		free(link);
+	free(link);
 }
 
 /* Say goodbye if the handshake has completed. */
@@ -480,8 +476,8 @@ void sl_link_close(struct sl_link *link, const char *why)
 	link->state = SL_LINK_CLOSED;
 	forget(link->links, link);
 	link->links->reports->lost(link);
-	if (link->resolving) /* while no name server answers, look-ups would fill the queue */
-		uv_cancel((uv_req_t *)&link->resolve);
+	sl_address_query_close(link->query);
+	link->query = NULL;
 	if (!link->offload.away)
 		shut(link); /* otherwise when the offload returns */
 }

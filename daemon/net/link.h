@@ -127,8 +127,7 @@ struct sl_link {
 	uint8_t token[SL_RELAY_TOKEN_BYTES]; /* for the relay */
 	struct sl_leg *leg;		     /* of a connection that this learner relays; owned */
 	struct sl_proxy_talk *talk;	     /* on the way through the proxy; NULL: none, or past it */
-	uv_getaddrinfo_t resolve;
-	bool resolving;
+	struct sl_address_query *query;	     /* of the name to dial; NULL: none is looked up */
 	const char *without; /* why the last address stands in for a name; NULL: it does not */
 	struct sl_tls_session session;
 	struct sl_deframer deframer;
@@ -307,8 +306,8 @@ bool sl_links_is_rightful(struct sl_link *link);
 void sl_links_dial(struct sl_links *links, uint32_t peer, uint32_t via, const uint8_t *token);
 /* Connect to the address of link->via whose turn it is. */
 void sl_links_go(struct sl_link *link);
-/* Return true if the link waits for the addresses of a name. */
-bool sl_links_looks_up(const struct sl_link *link);
+/* Connect if the name of the link is looked up. */
+void sl_links_answered(struct sl_link *link);
 /* Return the slot whose last address stands in for the name that is looked up; NULL: none does. */
 const struct sl_slot *sl_links_stand_in(const struct sl_link *link);
 /* The name of a link does not resolve, or not yet: connect to the address at which the learner was last. */

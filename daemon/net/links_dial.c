@@ -46,11 +46,6 @@ static void connect_one(struct sl_link *link, const struct addrinfo *found)
 	sl_link_connect(link, one->ai_addr);
 }
 
-bool sl_links_looks_up(const struct sl_link *link)
-{
-	return link->resolving && link->state == SL_LINK_CONNECT && link->family == 0;
-}
-
 const struct sl_slot *sl_links_stand_in(const struct sl_link *link)
 {
 	struct sl_slot *slot = &link->links->slots[link->via];
@@ -60,6 +55,8 @@ const struct sl_slot *sl_links_stand_in(const struct sl_link *link)
 void sl_links_do_without(struct sl_link *link, const char *why)
 {
 	const struct sl_slot *slot = sl_links_stand_in(link);
+	sl_address_query_close(link->query);
+	link->query = NULL;
 	if (slot == NULL) {
 		sl_link_close(link, sl_link_proxy_fault(link, why));
 		return;
@@ -69,18 +66,20 @@ void sl_links_do_without(struct sl_link *link, const char *why)
 	sl_link_connect(link, (const struct sockaddr *)&slot->last);
 }
 
-static void on_resolved(uv_getaddrinfo_t *request, int status, struct addrinfo *found)
+void sl_links_answered(struct sl_link *link)
 {
-	struct sl_link *link = request->data;
-	bool awaited = link->links != NULL && sl_links_looks_up(link);
-	link->resolving = false;
-	if (awaited && status < 0)
-		sl_links_do_without(link, uv_strerror(status));
-	else if (awaited)
-		connect_one(link, found);
-	if (link->links == NULL) /* closed in the meantime; only this callback was pending */
-		free(link);
-	uv_freeaddrinfo(found);
+	struct addrinfo *found = NULL;
+	int rc = sl_address_query_answer(link->query, &found);
+	if (rc == EAI_INPROGRESS)
+		return;
+	if (rc != 0) {
+		sl_links_do_without(link, gai_strerror(rc));
+		return;
+	}
+	sl_address_query_close(link->query);
+	link->query = NULL;
+	connect_one(link, found);
+	freeaddrinfo(found);
 }
 
 void sl_links_go(struct sl_link *link)
@@ -104,12 +103,9 @@ void sl_links_go(struct sl_link *link)
 		freeaddrinfo(at);
 		return;
 	}
-	hints.ai_flags = 0;
-	link->resolve.data = link;
-	int rc = uv_getaddrinfo(links->config.loop, &link->resolve, on_resolved, host, port, &hints);
-	link->resolving = rc == 0;
-	if (rc < 0)
-		sl_link_close(link, sl_link_proxy_fault(link, uv_strerror(rc)));
+	link->query = sl_address_query_open(one);
+	if (link->query == NULL)
+		sl_links_do_without(link, gai_strerror(EAI_AGAIN));
 }
 
 void sl_links_dial(struct sl_links *links, uint32_t peer, uint32_t via, const uint8_t *token)

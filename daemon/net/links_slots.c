@@ -387,8 +387,7 @@ static void look(struct sl_link *link)
 }
 
 /* Return the time that a link may take to come up. A connect that gets no answer ends early if another
- * address of the peer, or another peer, waits for its turn. Names that hang are looked up in the order of the
- * loop's queue: a dial with nothing else to try keeps its place there. */
+ * address of the peer, or another peer, waits for its turn. */
 static uint64_t patience(const struct sl_link *link)
 {
 	const struct sl_links *links = link->links;
@@ -396,10 +395,10 @@ static uint64_t patience(const struct sl_link *link)
 	bool connects = link->dialled && link->state <= SL_LINK_TUNNEL;
 	const struct sl_slot *slot = connects ? &links->slots[link->peer] : NULL;
 	bool relay = connects && links->relays > 0, others = connects && (links->crowded || slot->ways > 1);
-	if (sl_links_looks_up(link) && sl_links_stand_in(link) == NULL)
-		return connects && !relay && !others ? UINT64_MAX / 2 : handshake;
+	if (link->query != NULL && sl_links_stand_in(link) == NULL)
+		return handshake;
 	relay = relay && slot->tries % 2 == 0; /* no relay cuts every try */
-	return sl_links_looks_up(link) || relay || others ? handshake / 4 : handshake;
+	return link->query != NULL || relay || others ? handshake / 4 : handshake;
 }
 
 /* Close the link if full segments are lost on its way, and have the next one use smaller ones. A relay closes
@@ -426,10 +425,12 @@ static void tend(struct sl_link *link, uint64_t now)
 		return;
 	if (link->state == SL_LINK_SPLICED)
 		return; /* sl_relay_look */
+	if (link->query != NULL)
+		sl_links_answered(link);
 	if (link->state != SL_LINK_UP) {
 		if (now <= link->since + patience(link))
 			return;
-		if (sl_links_looks_up(link))
+		if (link->query != NULL)
 			sl_links_do_without(link, "its name does not resolve in time");
 		else
 			sl_link_close(link, sl_link_proxy_fault(link, link->way == SL_LINK_RELAY

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,67 +30,99 @@ bool sl_address_is_loopback(const char *address)
 
 /* ---- names ---- */
 
-/* One look-up, of which its thread and its caller each have a share; the last one frees it. */
-struct look_up {
+/* The thread and the owner have a share each; the last one frees it. */
+struct sl_address_query {
 	pthread_mutex_t lock;
 	pthread_cond_t change;
-	int shares, rc;
+	bool last; /* one share is left */
+	int rc;
 	struct addrinfo *found; /* owned */
 	char host[SL_ADDRESS_BYTES], port[SL_ADDRESS_PORT_BYTES];
 };
 
-static void give_up_share(struct look_up *l)
+#define THREADS_MAX 64u
+static atomic_uint threads;
+
+/* Unlock it, and give up a share. */
+static void give_up_share(struct sl_address_query *query)
 {
-	bool last = --l->shares == 0;
-	pthread_cond_signal(&l->change);
-	pthread_mutex_unlock(&l->lock);
-	if (!last)
+	bool free_it = query->last;
+	query->last = true;
+	pthread_cond_signal(&query->change);
+	pthread_mutex_unlock(&query->lock);
+	if (!free_it)
 		return;
-	if (l->found != NULL)
-		freeaddrinfo(l->found);
-	pthread_mutex_destroy(&l->lock);
-	pthread_cond_destroy(&l->change);
-	free(l);
+	if (query->found != NULL)
+		freeaddrinfo(query->found);
+	pthread_mutex_destroy(&query->lock);
+	pthread_cond_destroy(&query->change);
+	free(query);
 }
 
 static void *look_up(void *argument)
 {
-	struct look_up *l = argument;
+	struct sl_address_query *query = argument;
 	struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found = NULL;
-	int rc = getaddrinfo(l->host, l->port, &hints, &found);
-	pthread_mutex_lock(&l->lock);
-	l->rc = rc;
-	l->found = rc == 0 ? found : NULL;
-	give_up_share(l);
+	int rc = getaddrinfo(query->host, query->port, &hints, &found);
+	threads--;
+	pthread_mutex_lock(&query->lock);
+	query->rc = rc;
+	query->found = rc == 0 ? found : NULL;
+	give_up_share(query);
 	return NULL;
+}
+
+struct sl_address_query *sl_address_query_open(const char *address)
+{
+	struct sl_address_query *query = calloc(1, sizeof *query);
+	pthread_t thread;
+	if (query == NULL)
+		return NULL;
+	*query = (struct sl_address_query){
+		.lock = PTHREAD_MUTEX_INITIALIZER, .change = PTHREAD_COND_INITIALIZER, .rc = EAI_INPROGRESS};
+	sl_address_split(address, query->host, query->port);
+	if (threads++ < THREADS_MAX && pthread_create(&thread, NULL, look_up, query) == 0) {
+		pthread_detach(thread);
+		return query;
+	}
+	threads--;
+	free(query);
+	return NULL;
+}
+
+int sl_address_query_answer(struct sl_address_query *query, struct addrinfo **found)
+{
+	pthread_mutex_lock(&query->lock);
+	int rc = query->rc;
+	*found = query->found;
+	query->found = NULL;
+	pthread_mutex_unlock(&query->lock);
+	return rc;
+}
+
+void sl_address_query_close(struct sl_address_query *query)
+{
+	if (query == NULL)
+		return;
+	pthread_mutex_lock(&query->lock);
+	give_up_share(query);
 }
 
 int sl_address_look_up(const char *address, uint64_t ms, struct addrinfo **found)
 {
-	struct look_up *l = calloc(1, sizeof *l);
+	struct sl_address_query *query = sl_address_query_open(address);
 	struct timespec end;
-	pthread_t thread;
-	if (l == NULL)
+	if (query == NULL)
 		return EAI_MEMORY;
-	*l = (struct look_up){.lock = PTHREAD_MUTEX_INITIALIZER,
-			      .change = PTHREAD_COND_INITIALIZER,
-			      .shares = 2,
-			      .rc = EAI_AGAIN};
-	sl_address_split(address, l->host, l->port);
 	clock_gettime(CLOCK_REALTIME, &end);
 	end.tv_sec += (time_t)(ms / 1000 + 1);
-	pthread_mutex_lock(&l->lock);
-	if (pthread_create(&thread, NULL, look_up, l) == 0)
-		pthread_detach(thread);
-	else
-		l->shares--;
-	while (l->shares > 1 && pthread_cond_timedwait(&l->change, &l->lock, &end) == 0)
+	pthread_mutex_lock(&query->lock);
+	while (!query->last && pthread_cond_timedwait(&query->change, &query->lock, &end) == 0)
 		;
-	int rc = l->rc;
-	*found = l->found;
-	l->found = NULL;
-	give_up_share(l);
-	return rc;
+	pthread_mutex_unlock(&query->lock);
+	int rc = sl_address_query_answer(query, found);
+	sl_address_query_close(query);
+	return rc == EAI_INPROGRESS ? EAI_AGAIN : rc;
 }
 
 const struct addrinfo *sl_address_pick(const struct addrinfo *found, uint32_t turn, uint32_t *count)

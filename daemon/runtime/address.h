@@ -15,6 +15,16 @@ void sl_address_split(const char *address, char host[static SL_ADDRESS_BYTES],
 /* Return true if `address`, with or without a port, leads each machine to itself. */
 bool sl_address_is_loopback(const char *address);
 
+/* A look-up of the addresses of "host:port" on a thread of its own, which none waits for: that of a name can
+ * hang, and cannot be cancelled. */
+struct sl_address_query;
+/* NULL: as many look-ups hang as may, or memory is short. */
+struct sl_address_query *sl_address_query_open(const char *address);
+/* Return what getaddrinfo did, EAI_INPROGRESS: it has not. The caller frees what it has found. */
+int sl_address_query_answer(struct sl_address_query *query, struct addrinfo **found);
+/* Drop it, which may be NULL, whether its thread has ended or not. */
+void sl_address_query_close(struct sl_address_query *query);
+
 /* Find the addresses of "host:port", as getaddrinfo does; EAI_AGAIN: not within `ms` and a second. The caller
  * frees them. */
 int sl_address_look_up(const char *address, uint64_t ms, struct addrinfo **found);

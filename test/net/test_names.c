@@ -24,20 +24,23 @@
 
 static atomic_uint asked[LEARNERS]; /* look-ups of the name of a learner that have begun */
 static atomic_bool silent;	    /* the name server: also for the peer's name */
-static atomic_uint hang_ms;
-static unsigned most; /* look-ups of a dead name before the first of the peer's */
+static atomic_uint hang_ms, hanging;
+static atomic_uint resolved; /* look-ups of what is no name */
+static unsigned most;	     /* look-ups of a dead name before the first of the peer's */
 
-/* Called from the threads of the loop. "learner-N" is a name; only that of the peer, 1, leads to a machine.
- */
+/* Called from threads. "learner-N" is a name; only that of the peer, 1, leads to a machine. */
 int getaddrinfo(const char *node, const char *service, const struct addrinfo *hints, struct addrinfo **found)
 {
 	int (*real)(const char *, const char *, const struct addrinfo *, struct addrinfo **) =
 		(int (*)(const char *, const char *, const struct addrinfo *, struct addrinfo **))dlsym(
 			RTLD_NEXT, "getaddrinfo");
 	unsigned i = 0;
-	if (sscanf(node, "learner-%u", &i) != 1)
+	bool numeric = hints != NULL && (hints->ai_flags & AI_NUMERICHOST);
+	if (sscanf(node, "learner-%u", &i) != 1) {
+		resolved += !numeric;
 		return real(node, service, hints, found);
-	if (hints != NULL && (hints->ai_flags & AI_NUMERICHOST))
+	}
+	if (numeric)
 		return EAI_NONAME;
 	if (i == 1 && atomic_fetch_add(&asked[1], 1) == 0)
 		for (unsigned k = FIRST_DEAD; k < LEARNERS; k++)
@@ -46,8 +49,10 @@ int getaddrinfo(const char *node, const char *service, const struct addrinfo *hi
 		return real("127.0.0.1", service, hints, found);
 	if (i != 1)
 		atomic_fetch_add(&asked[i], 1);
+	hanging++;
 	for (unsigned ms = 0; ms < hang_ms; ms++)
 		usleep(1000);
+	hanging--;
 	return EAI_AGAIN;
 }
 
@@ -57,7 +62,14 @@ static void begin(unsigned ms)
 		asked[i] = 0;
 	silent = false;
 	hang_ms = ms;
-	most = 0;
+	most = resolved = 0;
+}
+
+static void end_all(void)
+{
+	hang_ms = 0;
+	while (hanging > 0)
+		usleep(1000);
 }
 
 /* Give the peer a name. */
@@ -202,16 +214,9 @@ TEST(no_key_is_refused_at_an_address_that_stands_in)
 	pair_want(pair, 0, true);
 	pair_await(pair, WAIT_MS, has_failed_twice);
 	assert_int_equal(pair->ends[0].refused, 0);
-	assert_string_equal(pair->ends[0].why, uv_strerror(UV_EAI_AGAIN));
+	assert_string_equal(pair->ends[0].why, gai_strerror(EAI_AGAIN));
 	assert_true(links->figures.tls_failures[SL_TLS_FAILURE_OTHER_KEY] > 1);
 	pair_end(pair);
-}
-
-static void on_answer(uv_getaddrinfo_t *request, int status, struct addrinfo *found)
-{
-	(void)request;
-	(void)status;
-	uv_freeaddrinfo(found);
 }
 
 /* The peer had dialled, and cannot any more. */
@@ -232,7 +237,6 @@ TEST(the_address_of_one_that_dialled_stands_in_with_its_port)
 	pair_end(pair);
 }
 
-/* No thread of the loop is free for it. */
 TEST(an_address_is_not_looked_up)
 {
 	struct pair *pair = pair_alone();
@@ -243,19 +247,51 @@ TEST(an_address_is_not_looked_up)
 		skip();
 	}
 	close(probe);
-	begin(UINT32_MAX);
 	snprintf(address, sizeof address, "[::ffff:127.0.0.1]%.64s", strrchr(pair->members[1].address, ':'));
 	memcpy(pair->members[1].address, address, sizeof address);
-	uv_getaddrinfo_t hung[8];
-	for (int i = 0; i < 8; i++)
-		assert_int_equal(
-			uv_getaddrinfo(&pair->net->loop, &hung[i], on_answer, "learner-2", NULL, NULL), 0);
+	begin(0);
 	pair_want(pair, 0, true);
 	pair_await(pair, WAIT_MS, pair_settled);
-	hang_ms = 0;
-	for (int i = 0; i < 8; i++)
-		uv_cancel((uv_req_t *)&hung[i]);
+	assert_int_equal(resolved, 0);
 	pair_end(pair);
+}
+
+static bool is_asked(void *argument)
+{
+	(void)argument;
+	return hanging > 0;
+}
+
+/* The links, and the loop, end while the name of the peer is looked up. */
+TEST(the_end_waits_for_no_name)
+{
+	struct pair *pair = pair_alone();
+	begin(UINT32_MAX);
+	silent = true;
+	name_peer(pair);
+	pair_want(pair, 0, true);
+	pair_await(pair, WAIT_MS, is_asked);
+	pair_end(pair);
+	assert_int_equal(hanging, 1);
+	end_all();
+}
+
+/* More names than that hang: the others do not resolve until one of these ends. */
+TEST(so_many_names_are_looked_up_at_a_time)
+{
+	struct sl_address_query *queries[64], *another;
+	begin(UINT32_MAX);
+	for (int i = 0; i < 64; i++)
+		while ((queries[i] = sl_address_query_open("learner-2:7400")) == NULL)
+			usleep(1000); /* those of other cases end */
+	assert_null(sl_address_query_open("learner-2:7400"));
+	for (int i = 0; i < 64; i++)
+		sl_address_query_close(queries[i]);
+	assert_null(sl_address_query_open("learner-2:7400"));
+	end_all();
+	while ((another = sl_address_query_open("learner-2:7400")) == NULL)
+		usleep(1000);
+	sl_address_query_close(another);
 }
 
 TEST(a_command_looks_up_for_so_long)
