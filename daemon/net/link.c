@@ -234,6 +234,8 @@ static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
 		ciphertext = links->ciphertext;
 		links->ciphertext = NULL;
 	}
+	if (count == UV_ECONNRESET)
+		hear(link);
 	if (!link->offload.away) {
 		process(link, ciphertext, count);
 		return;
@@ -381,34 +383,47 @@ static void on_connect(uv_connect_t *request, int status)
 		sl_link_begin(link);
 }
 
-static void bound_accepted(struct sl_links *links, uint32_t segment, uint64_t until)
+static uint32_t segment_to(const struct sl_links *links, uint32_t peer)
+{
+	const struct sl_slot *slot = &links->slots[peer];
+	return slot->guess > 0 ? slot->guess : slot->segment;
+}
+
+static void bound_accepted(const struct sl_links *links, uint32_t segment)
 {
 	int descriptor = -1;
 	uv_fileno((const uv_handle_t *)&links->listener, &descriptor);
 	sl_link_segment_set(descriptor, segment);
-	links->narrow_until = until;
-}
-
-uint32_t sl_link_segment_to(struct sl_links *links, uint32_t peer)
-{
-	struct sl_slot *slot = &links->slots[peer];
-	if (slot->guessed_at != 0 &&
-	    uv_now(links->config.loop) > slot->guessed_at + links->config.timing->handshake / 2)
-		slot->segment = 0, slot->guessed_at = 0;
-	return slot->segment;
 }
 
 void sl_link_expect(struct sl_links *links, uint32_t peer)
 {
-	uint32_t segment = sl_link_segment_to(links, peer);
-	if (segment > 0)
-		bound_accepted(links, segment, uv_now(links->config.loop) + links->config.timing->handshake);
+	uint32_t segment = segment_to(links, peer), handshake = links->config.timing->handshake;
+	uint64_t until =
+		uv_now(links->config.loop) + (links->slots[peer].guess > 0 ? handshake / 4 : handshake);
+	if (segment == 0)
+		return;
+	bound_accepted(links, segment);
+	if (until > links->narrow_until)
+		links->narrow_until = until;
+}
+
+static void forget_guess(struct sl_slot *slot)
+{
+	if (slot->guess > 0 && slot->dialling != NULL && slot->dialling->state == SL_LINK_CONNECT)
+		sl_link_close(slot->dialling, sl_link_proxy_fault(slot->dialling, "no answer"));
+	slot->guess = 0;
 }
 
 void sl_link_expect_no_more(struct sl_links *links)
 {
-	if (links->narrow_until != 0 && uv_now(links->config.loop) >= links->narrow_until)
-		bound_accepted(links, 0, 0);
+	if (links->narrow_until == 0 || uv_now(links->config.loop) < links->narrow_until)
+		return;
+	bound_accepted(links, 0);
+	links->narrow_until = 0;
+	links->found = false;
+	for (uint32_t i = 0; i < links->config.roster->size; i++)
+		forget_guess(&links->slots[i]);
 }
 
 /* Make the socket of a dial whose segments are bounded. */
@@ -424,7 +439,7 @@ static void open_narrow(struct sl_link *link, uint32_t segment)
 
 void sl_link_connect(struct sl_link *link, const struct sockaddr *address)
 {
-	uint32_t segment = sl_link_segment_to(link->links, link->via);
+	uint32_t segment = segment_to(link->links, link->via);
 	link->family = address->sa_family;
 	if (segment > 0)
 		open_narrow(link, segment);

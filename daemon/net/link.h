@@ -196,7 +196,8 @@ struct sl_slot {
 	struct sockaddr_storage last; /* address of the last link; family 0: none */
 	bool last_proxied;	      /* .. is the proxy's */
 	uint32_t segment;	      /* most bytes of a TCP segment to it; 0: as the path has it */
-	uint64_t guessed_at;	      /* when that was guessed; 0: a link has come up since */
+	uint32_t guess;		      /* .. of the next link, if there is one soon; 0: none */
+	bool heard;		      /* .. bytes of the peer came while larger ones were lost */
 };
 
 #define SL_RECORD_BYTES (16u << 10) /* largest plaintext of a TLS record */
@@ -232,8 +233,8 @@ struct sl_links {
 	int64_t slept;	       /* ms that the machine has slept since it was booted */
 	bool crowded;	       /* a dial waits for the end of another */
 	uint32_t open;	       /* links not freed yet */
-	uint64_t narrow_until; /* accepted connections have small segments until then */
-	uint64_t found_until;  /* a link whose full segments were lost has ended in the 10 s before */
+	uint64_t narrow_until; /* accepted connections have small segments, and guesses hold until then */
+	bool found;	       /* .. because a link has lost full ones */
 	bool closing;
 };
 
@@ -284,13 +285,10 @@ void sl_links_places_look(struct sl_links *links, uint64_t now);
 void sl_links_place(struct sl_link *link, const uint8_t *payload, size_t size);
 /* `link`, not kept, is of another start of the member than the link that is up: it is a suspect. */
 void sl_links_rival(struct sl_link *link, uint32_t member);
-/* Return the most bytes of a segment to `peer`, 0: as the path has it. A guess is forgotten if no link comes
- * up soon: all packets are lost then. */
-uint32_t sl_link_segment_to(struct sl_links *links, uint32_t peer);
-/* Bound the segments of the connections that are accepted in the next 10 s, if those to `peer` are: it may be
+/* Bound the segments of the connections that are accepted for some time, if those to `peer` are: it may be
  * the one that dials. */
 void sl_link_expect(struct sl_links *links, uint32_t peer);
-/* Bound them no longer once that time is over. */
+/* Once that time is over, bound them no longer, and forget what was guessed: all packets are lost. */
 void sl_link_expect_no_more(struct sl_links *links);
 
 /* links_report.c */

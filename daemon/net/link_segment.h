@@ -7,7 +7,8 @@
  * binds the other. So either end may dial it.
  *
  *   full segments lost --> the link is reset --> dials of this end have small ones (before connect), and so
- *     do the connections that it accepts in the next 10 s (on the listening socket)
+ *     do the connections that it accepts (on the listening socket), for a moment --> a link is up, and the
+ *     peer was heard meanwhile: this end keeps to them. It was not: all packets were lost, as in an outage
  */
 #pragma once
 

@@ -132,7 +132,7 @@ void sl_links_note_address(const struct sl_link *link)
 	struct sl_slot *slot = &link->links->slots[link->peer];
 	char one[SL_ADDRESS_BYTES], host[SL_ADDRESS_BYTES], port[SL_ADDRESS_PORT_BYTES];
 	int size = sizeof slot->last;
-	if (link->way == SL_LINK_RELAY || (!link->dialled && slot->last_proxied))
+	if (!link->dialled && slot->last_proxied)
 		return;
 	slot->last_proxied = link->way == SL_LINK_PROXY;
 	if (uv_tcp_getpeername(&link->tcp, (struct sockaddr *)&slot->last, &size) != 0)

@@ -133,6 +133,14 @@ static void reject_link(struct sl_link *link, struct sl_slot *slot)
 		sl_link_ping(slot->up); /* the peer has lost its end */
 }
 
+/* Small segments have come through: keep to them if large ones alone were lost. */
+static void settle(struct sl_slot *slot)
+{
+	if (slot->guess > 0 && slot->heard)
+		slot->segment = slot->guess;
+	slot->guess = 0;
+}
+
 static bool established(struct sl_link *link)
 {
 	struct sl_links *links = link->links;
@@ -141,11 +149,11 @@ static bool established(struct sl_link *link)
 		sl_link_close(slot->up, "replaced by a newer link");
 	if (link->dialled)
 		end_dial(links, slot);
-	sl_links_note_address(link);
+	if (link->way != SL_LINK_RELAY)
+		sl_links_note_address(link);
 	assert(slot->up == NULL && slot->dialling == NULL);
 	slot->up = link;
-	if (sl_link_segment_to(links, link->via) > 0)
-		links->slots[link->via].guessed_at = 0;
+	settle(&links->slots[link->via]);
 	link->state = SL_LINK_UP;
 	link->since = link->heard = uv_now(links->config.loop);
 	links->figures.up++;
@@ -308,11 +316,13 @@ static void learn(struct sl_link *link, uint64_t now)
 	struct sl_slot *slot = &links->slots[link->via];
 	struct sl_tcp_info info;
 	bool stalled = link->stalled_at != 0 && now >= link->stalled_at + links->config.timing->silence / 2;
+	bool passes = slot->up != NULL && slot->up->heard > link->stalled_at; /* beside a relayed one */
 	if ((stalled || link->reset) && sl_tcp_info_get(sl_link_descriptor(link), &info)) {
-		bool heard = slot->up != NULL && slot->up->heard > link->stalled_at; /* of a relayed one */
-		slot->segment = sl_link_segment_after(info.segment);
-		slot->guessed_at = heard ? 0 : now;
-		links->found_until = now + links->config.timing->handshake;
+		slot->guess = sl_link_segment_after(info.segment);
+		slot->heard = passes || link->heard > link->stalled_at;
+		links->found = true;
+		if (passes)
+			settle(slot);
 	}
 	sl_link_expect(links, link->via);
 }
@@ -410,7 +420,7 @@ static bool mend(struct sl_link *link, uint64_t now)
 		return false;
 	link->large = info.pending || link->state == SL_LINK_SPLICED;
 	if (!sl_link_segment_is_lost(&link->stalled_at, &info, now, link->heard,
-				     link->links->config.timing->silence, now < link->links->found_until))
+				     link->links->config.timing->silence, link->links->found))
 		return false;
 	link->reset = true;
 	sl_link_close(link,

@@ -93,11 +93,13 @@ def narrow(group, host, *ends):
 	is_mended(group, host)
 
 
+def segments(group, host):
+	return [peer['segment'] for one in group.hosts for peer in one.peers() if host.name in (one.name, peer['name'])]
+
+
 def is_mended(group, host):
 	"""All links of this host have small packets, and nobody is left out."""
-	def segments():
-		return [peer['segment'] for one in group.hosts for peer in one.peers() if host.name in (one.name, peer['name'])]
-	expect('small packets', lambda: all(segment and segment <= SMALL for segment in segments()))
+	expect('small packets', lambda: all(segment and segment <= SMALL for segment in segments(group, host)))
 	expect('nobody is left out', lambda: not any(peer['left_out_until'] for one in group.hosts for peer in one.peers()))
 	print(f'blamed so far: {[one.blames() for one in group.hosts]}', flush=True)
 
@@ -136,6 +138,7 @@ def outage(group, host, ends, seconds, pause=0.0):
 	group.expect_rounds(f'{what}, the others still', others, 1)
 	lose()
 	group.expect_rounds(f'{what}, then all', group.hosts, 1)
+	print(f'packets of {host.name}: {segments(group, host)}', flush=True)
 
 
 def disconnected(group, host):
@@ -144,6 +147,7 @@ def disconnected(group, host):
 	host.move(NEW_ADDRESS)
 	print(f'{ended.count(":7400")} connections of {host.name} have ended', flush=True)
 	group.expect_rounds(f'{host.name} has lost its connections and address, all', group.hosts, 2)
+	expect('no outage was taken for a narrow path', lambda: all(segment is None or segment > SMALL for segment in segments(group, host)))
 
 
 def inside():

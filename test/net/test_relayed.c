@@ -143,8 +143,8 @@ static void lose_large(bool heard)
 	leg->stalled_at = heard ? 1 : slot->up->heard;
 	leg->reset = true;
 	sl_link_close(leg, SL_LINK_NARROW);
-	assert_int_equal(slot->segment, SL_SEGMENT_SMALL);
-	assert_int_equal(slot->guessed_at == 0, heard);
+	assert_int_equal(slot->segment, heard ? SL_SEGMENT_SMALL : 0);
+	assert_int_equal(slot->guess, heard ? 0 : SL_SEGMENT_SMALL);
 	trio_close(trio);
 }
 

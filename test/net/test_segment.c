@@ -163,6 +163,7 @@ static void mend(int dialler, int end)
 	pair_await(pair, 15000, is_mended);
 	assert_string_equal(pair->ends[end].why, SL_LINK_NARROW);
 	assert_int_equal(end_link(&pair->ends[dialler])->dialled, true);
+	assert_int_equal(pair->ends[end].links->slots[1 - end].segment, SL_SEGMENT_SMALL);
 	narrow = -1;
 	pair_expect_frames(pair);
 	pair_end(pair);
@@ -190,7 +191,7 @@ TEST(a_link_that_ends_hurries_no_other)
 	links->slots[1].segment = SL_SEGMENT_SMALL;
 	sl_links_drop(links, 1, "a test");
 	assert_true(links->narrow_until > 0);
-	assert_int_equal(links->found_until, 0);
+	assert_false(links->found);
 	pair_end(pair);
 }
 
@@ -213,9 +214,58 @@ TEST(a_peer_that_is_off_is_silent)
 	pair_end(pair);
 }
 
+static bool is_over(void *argument)
+{
+	return ((struct pair *)argument)->ends[0].links->narrow_until == 0;
+}
+
+/* Nothing has come while large packets were lost: the next link has small ones, and those after it do not. */
+TEST(an_outage_is_no_narrow_path)
+{
+	struct pair *pair = pair_alone();
+	struct sl_links *links = pair->ends[0].links;
+	watched = pair;
+	pair->net->timing.silence = 1000;
+	pair->net->timing.ping = 100000;
+	leave_emulators(pair);
+	pair_want(pair, 0, true);
+	pair_await(pair, 2500, pair_settled);
+	narrow = 0;
+	end_send(&pair->ends[0], 100000, true);
+	end_flush(&pair->ends[0]);
+	pair_await(pair, 15000, is_down);
+	narrow = -1;
+	pair->net->timing.silence = 60000;
+	pair_await(pair, 5000, is_mended);
+	assert_int_equal(links->slots[1].segment, 0);
+	pair_await(pair, 5000, is_over);
+	sl_links_drop(links, 1, "a test");
+	pair_await(pair, 5000, pair_settled);
+	assert_true(segment_of(pair, 0) > SL_SEGMENT_SMALL && segment_of(pair, 1) > SL_SEGMENT_SMALL);
+	pair_end(pair);
+}
+
+/* The other end, whose large packets are lost, too, was the first to find it. */
+TEST(a_reset_shows_that_small_packets_pass)
+{
+	struct pair *pair = pair_alone();
+	struct sl_slot *slot = &pair->ends[1].links->slots[0];
+	pair->net->timing.silence = 60000;
+	pair_want(pair, 0, true);
+	pair_await(pair, 2500, pair_settled);
+	slot->up->heard = slot->up->stalled_at = uv_now(&pair->net->loop) - 30000;
+	emulator_lose(&pair->emulators[1], true);
+	pair_say(pair);
+	emulator_let_pass(&pair->emulators[1]);
+	pair_await(pair, 15000, is_down);
+	pair_await(pair, 15000, pair_settled);
+	assert_int_equal(slot->segment, SL_SEGMENT_SMALL);
+	pair_end(pair);
+}
+
 static bool is_forgotten(void *argument)
 {
-	return ((struct pair *)argument)->ends[0].links->slots[1].segment == 0;
+	return ((struct pair *)argument)->ends[0].links->slots[1].guess == 0;
 }
 
 TEST(a_guess_is_forgotten_if_no_link_comes_up)
