@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "test/lib/test.h"
+#include "tools/host/disk.h"
 #include "tools/runner/runner.h"
 #include "tools/topology/topology.h"
 
@@ -272,4 +273,45 @@ TEST(test_bad_options)
 	options.learners = 13;
 	expect_refusal(&options, "13 learners, and a schedule of 12");
 	sl_schedule_close(&schedule);
+}
+
+static void record(struct sl_host_disk *disk, const struct sl_persist *persist, bool whole)
+{
+	struct sl_persist copy = sl_host_disk_copy(persist, whole);
+	sl_host_disk_write(disk, &copy, NULL);
+	sl_host_disk_drop(&copy);
+}
+
+/* An attempt with a Ready ends. The runner's records are for no restart: they have no Readys and Aborts, and
+ * count none. */
+static void end_of_an_attempt(bool whole)
+{
+	struct sl_host_disk disk = {.t = 0};
+	const struct sl_ready ready = {.id = 7, .t = 1, .a = 2};
+	const struct sl_abort aborts[2] = {{.id = 8}, {.id = 9}};
+	const struct sl_secrets secrets = {.count = 0};
+	record(&disk,
+	       &(struct sl_persist){.what = {.kind = SL_PERSIST_PREPARED, .t = 1, .a = 2},
+				    .readys = &ready,
+				    .ready_count = 1,
+				    .secrets = &secrets},
+	       whole);
+	record(&disk,
+	       &(struct sl_persist){
+		       .what = {.kind = SL_PERSIST_OVER, .t = 1, .a = 2}, .aborts = aborts, .abort_count = 2},
+	       whole);
+	assert_int_equal(disk.over_count, 1);
+	assert_int_equal(disk.over[0].a, 2);
+	assert_int_equal(disk.over[0].ready.id, whole ? 7 : 0);
+	assert_int_equal(disk.over[0].count, whole ? 2 : 0);
+	assert_int_equal(disk.aborted, 2);
+	assert_int_equal(disk.open.a, 0);
+	assert_false(disk.reuse);
+	sl_host_disk_free(&disk);
+}
+
+TEST(test_end_of_an_attempt)
+{
+	end_of_an_attempt(true);
+	end_of_an_attempt(false);
 }
