@@ -265,6 +265,11 @@ static void run_train(struct sl_task *base)
 {
 	struct task *task = (struct task *)base;
 	struct sl_daemon *daemon = task->daemon;
+	task->code = sl_vectors_train(&daemon->workspace, daemon->settings->state);
+	if (task->code != SL_OK) {
+		sl_err_set(&task->error, task->code, "no room in the state folder for the trained model");
+		return;
+	}
 	memcpy(daemon->workspace.trained, daemon->workspace.committed,
 	       sl_workspace_model_bytes(&daemon->workspace));
 	atomic_store(&daemon->observe.training_permille, 0);

@@ -9,7 +9,7 @@
 /* Return `memory` of `*size` bytes, or at least `need` bytes in its place; NULL: out of memory. */
 static void *grow(const char *folder, void *memory, size_t *size, size_t need)
 {
-	if (*size >= need)
+	if (memory != NULL && *size >= need)
 		return memory;
 	sl_vector_memory_free(memory, *size);
 	memory = sl_vector_memory(folder, need);
@@ -71,8 +71,33 @@ int sl_vectors_grow(struct sl_workspace *workspace, const char *folder, const st
 	return small ? SL_ERR_NOMEM : SL_OK;
 }
 
+int sl_vectors_train(struct sl_workspace *workspace, const char *folder)
+{
+	if (workspace->trained == NULL)
+		workspace->trained = sl_vector_memory(folder, sl_workspace_model_bytes(workspace));
+	return workspace->trained != NULL ? SL_OK : SL_ERR_NOMEM;
+}
+
+/* Free a large vector, so that its room on the disk is there for others. */
+static void *drop(void *memory, size_t size)
+{
+	if (!sl_vector_memory_paged(size))
+		return memory;
+	sl_vector_memory_free(memory, size);
+	return NULL;
+}
+
+static void drop_decided(struct sl_workspace *workspace)
+{
+	workspace->trained = drop(workspace->trained, sl_workspace_model_bytes(workspace));
+	workspace->s = drop(workspace->s, workspace->s_bytes);
+	workspace->second = drop(workspace->second, workspace->second_elements * sizeof *workspace->second);
+}
+
 void sl_vectors_shrink(struct sl_workspace *workspace, const struct sl_job *job)
 {
+	if (job->kind == SL_JOB_ACCEPT)
+		drop_decided(workspace);
 	if (job->kind == SL_JOB_ABSORB)
 		return;
 	sl_vector_memory_free(workspace->fetched, sl_workspace_bytes(workspace));

@@ -11,6 +11,9 @@ int sl_vectors_open(struct sl_workspace *workspace, const char *folder);
  * with the view is kept for later rounds. What is too small loses its contents: only jobs that begin anew
  * need more. SL_ERR_NOMEM. */
 int sl_vectors_grow(struct sl_workspace *workspace, const char *folder, const struct sl_job *job);
-/* Free the fetched model, unless `job`, which has run, is one of those that fetch it. */
+/* Make room for the trained model again. SL_ERR_NOMEM. */
+int sl_vectors_train(struct sl_workspace *workspace, const char *folder);
+/* Free what no job needs after `job`, which has run: the fetched model, unless it is one of those that fetch
+ * it; after ACCEPT large vectors, the trained model and Z, whose disk the commit needs for its files. */
 void sl_vectors_shrink(struct sl_workspace *workspace, const struct sl_job *job);
 void sl_vectors_free(struct sl_workspace *workspace);
