@@ -19,6 +19,7 @@
 #include "daemon/net/hop.h"
 #include "daemon/observe/report_log.h"
 #include "daemon/runtime/failpoint.h"
+#include "daemon/runtime/vector_memory.h"
 
 struct task {
 	struct sl_task base;
@@ -195,19 +196,27 @@ static void forget_checkpoints(const struct sl_daemon *daemon)
 	sl_checkpoint_delete(daemon->committed.folder, round.t);
 }
 
+/* Delete the result before that of round `t`, if it is large; a small one stays, since the next one is
+ * written over it, and the one before it goes. */
+static void forget_result(const struct sl_daemon *daemon, sl_round t)
+{
+	struct sl_store_round round = {.t = t};
+	bool large = sl_vector_memory_paged(sl_workspace_bytes(&daemon->workspace));
+	for (int k = large ? 1 : 0; k < 2; k++)
+		if (sl_store_round_before(daemon->store, round.t, &round, NULL) != SL_OK)
+			return;
+	sl_result_forget(daemon->settings->state, round.t);
+}
+
 static void run_forget(struct sl_task *base)
 {
 	struct task *task = (struct task *)base;
 	const struct sl_daemon *daemon = task->daemon;
-	struct sl_store_round before, spare;
 	if (atomic_load(&daemon->failed))
 		return; /* the failed task may be the commit */
 	sl_checkpoint_link(daemon->committed.folder, task->t);
 	forget_checkpoints(daemon);
-	/* The result of the round before stays: the next one is written over it. */
-	if (sl_store_round_before(daemon->store, task->t, &before, NULL) == SL_OK &&
-	    sl_store_round_before(daemon->store, before.t, &spare, NULL) == SL_OK)
-		sl_result_forget(daemon->settings->state, spare.t);
+	forget_result(daemon, task->t);
 	sl_failpoint_reach(SL_FAILPOINT_BEFORE_LOG_EMPTIED);
 	task->code = sl_store_rest(daemon->store, SL_STORE_LOG_PAGES, &task->error);
 }

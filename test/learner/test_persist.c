@@ -10,6 +10,7 @@
 #include "daemon/learner/daemon.h"
 #include "daemon/learner/persist.h"
 #include "daemon/learner/tasks.h"
+#include "daemon/runtime/vector_memory.h"
 #include "test/lib/test.h"
 
 #pragma GCC diagnostic ignored "-Wmissing-prototypes" /* functions that the linker wraps */
@@ -362,6 +363,14 @@ TEST_WITH(files_before_their_row, setup, teardown)
 {
 	persist(SL_PERSIST_COMMIT);
 	expect("checkpoint, result, row, delete checkpoint 0, delete checkpoint 4, delete result 2, rest", 1);
+}
+
+/* Of large results the disk holds two only while one takes the place of the other. */
+TEST_WITH(large_files, setup, teardown)
+{
+	learner_->workspace.n = SL_VECTOR_MEMORY_PAGED / sizeof(float);
+	persist(SL_PERSIST_COMMIT);
+	expect("checkpoint, result, row, delete checkpoint 0, delete checkpoint 4, delete result 3, rest", 1);
 }
 
 TEST_WITH(in_the_order_asked_for, setup, teardown)
