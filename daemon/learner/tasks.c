@@ -183,17 +183,17 @@ void sl_tasks_wipe(struct sl_daemon *daemon)
 
 /* ---- files of earlier rounds ---- */
 
-/* Delete the checkpoint that is one more than `keep_checkpoints`; and the initial model, which has served
- * when there is one. The start deletes more. */
+/* Delete the checkpoint that is one more than `keep_checkpoints`; of so many, the initial model is the first.
+ * The start deletes more. */
 static void forget_checkpoints(const struct sl_daemon *daemon)
 {
-	const struct sl_settings *settings = daemon->settings;
+	uint32_t kept = daemon->settings->keep_checkpoints;
 	struct sl_store_round round;
-	if (settings->keep_checkpoints == SL_CHECKPOINTS_ALL ||
-	    sl_store_round_back(daemon->store, settings->keep_checkpoints, &round, NULL) != SL_OK)
+	if (kept == SL_CHECKPOINTS_ALL || sl_store_round_back(daemon->store, kept - 1, &round, NULL) != SL_OK)
 		return;
 	sl_checkpoint_delete(daemon->committed.folder, 0);
-	sl_checkpoint_delete(daemon->committed.folder, round.t);
+	if (sl_store_round_back(daemon->store, kept, &round, NULL) == SL_OK)
+		sl_checkpoint_delete(daemon->committed.folder, round.t);
 }
 
 /* Delete the result before that of round `t`, if it is large; a small one stays, since the next one is

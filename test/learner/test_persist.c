@@ -133,13 +133,15 @@ int __wrap_sl_result_write(const char *folder, const char *run, const struct sl_
 	return said("result");
 }
 
+static uint32_t on_record; /* rounds, up to 9 */
+
 int __wrap_sl_store_round_back(struct sl_store *store, uint32_t back, struct sl_store_round *round,
 			       struct sl_error *error)
 {
 	(void)store;
 	(void)error;
 	round->t = 9 - back;
-	return SL_OK;
+	return back < on_record ? SL_OK : SL_ERR_NOTFOUND;
 }
 
 uint32_t __wrap_sl_store_roster_changes(struct sl_store *store, sl_id *ids)
@@ -224,6 +226,7 @@ static int setup(void **state)
 	while_writing = NULL;
 	next_view = NULL;
 	broken = NULL;
+	on_record = 9;
 	return 0;
 }
 
@@ -363,6 +366,21 @@ TEST_WITH(files_before_their_row, setup, teardown)
 {
 	persist(SL_PERSIST_COMMIT);
 	expect("checkpoint, result, row, delete checkpoint 0, delete checkpoint 4, delete result 2, rest", 1);
+}
+
+/* With the initial model, which is the first of those that are kept. */
+TEST_WITH(the_initial_model_is_one_too_many, setup, teardown)
+{
+	on_record = learner_->settings->keep_checkpoints;
+	persist(SL_PERSIST_COMMIT);
+	expect("checkpoint, result, row, delete checkpoint 0, delete result 2, rest", 1);
+}
+
+TEST_WITH(the_initial_model_is_kept, setup, teardown)
+{
+	on_record = learner_->settings->keep_checkpoints - 1;
+	persist(SL_PERSIST_COMMIT);
+	expect("checkpoint, result, row, delete result 2, rest", 1);
 }
 
 /* Of large results the disk holds two only while one takes the place of the other. */
