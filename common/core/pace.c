@@ -2,6 +2,7 @@
 
 #define EASE 16u  /* each chunk excuses this part of stall_timeout */
 #define FACTOR 3u /* a neighbour may take this many times as long as the others, in addition */
+#define MIXED 16u /* exchanges may take this many times as long as a stall and SHARE, in addition */
 
 void sl_pace_begin(struct sl_core *core)
 {
@@ -242,8 +243,9 @@ sl_ms sl_pace_mixed(const struct sl_core *core)
 {
 	const struct sl_attempt_state *at = &core->at;
 	sl_ms all = at->released_at - at->began, most = at->most_ready - at->began;
-	return at->released_at + core->config.stall_timeout_ms + (FACTOR + 1) * all +
-	       2 * core->view.steps * most;
+	sl_ms stall = core->config.stall_timeout_ms, exchanges = 2 * core->view.steps * most;
+	sl_ms enough = MIXED * (stall + most); /* to recover takes less than what is left */
+	return at->released_at + stall + (FACTOR + 1) * all + (exchanges < enough ? exchanges : enough);
 }
 
 sl_ms sl_pace_fetch_ms(const struct sl_core *core)

@@ -264,18 +264,34 @@ CASE(mixing_beside_a_slow_one, driver_ready(driver_new(4, 4)),
      "due +2200\n"
      "deadline +2200 -> RECOVERING slow 4, *")
 
-/* A link of a second among fast ones paces all exchanges of metropolis. Its two ends show it in SHARE. */
-TEST(mixing_over_a_slow_link)
+static struct sl_sim *ring_with_a_link_of(uint32_t ms, uint64_t exchanges)
 {
 	struct sl_sim_options o = {.seed = 700, .learners = 7, .topology = "ring"};
 	o.parameters.mixing = SL_ENGINE_METROPOLIS;
+	o.parameters.k = exchanges;
 	o.parameters.rounds = 2;
 	struct sl_sim *sim = sl_sim_new(&o);
-	sl_sim_link(sim, 0, 1)->slow_ms = sl_sim_link(sim, 1, 0)->slow_ms = 1000;
+	sl_sim_link(sim, 0, 1)->slow_ms = sl_sim_link(sim, 1, 0)->slow_ms = ms;
 	sl_sim_start(sim);
+	return sim;
+}
+
+/* A link of a second among fast ones paces all exchanges of metropolis. Its two ends show it in SHARE. */
+TEST(mixing_over_a_slow_link)
+{
+	struct sl_sim *sim = ring_with_a_link_of(1000, 0);
 	sl_sim_run_until_round(sim, 2);
 	for (uint32_t i = 0; i < 7; i++)
 		for (enum sl_reason reason = SL_REASON_NONE + 1; reason <= SL_REASON_MEMORY; reason++)
 			sl_sim_expect_none(sim, i, SL_REPORT_RECOVERING, reason);
+	sl_sim_free(sim);
+}
+
+/* At five seconds an exchange, 250 of them are not waited for, but 33 times stall_timeout. */
+TEST(mixing_over_a_link_that_is_too_slow)
+{
+	struct sl_sim *sim = ring_with_a_link_of(5000, 250);
+	sl_sim_run_until_round(sim, 1);
+	assert_in_range(sim->now / 1000000, 250, 400);
 	sl_sim_free(sim);
 }
