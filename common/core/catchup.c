@@ -246,7 +246,10 @@ void sl_catchup_round(struct sl_core *core, uint32_t peer, const struct sl_messa
 	const struct sl_round_head *round = &message->round_head;
 	struct sl_catchup *c = &core->catchup;
 	uint32_t s = source_of(core, peer);
-	if (s == SOURCES || c->signers > 0 || round->t < core->t)
+	if (s == SOURCES || round->t < core->t)
+		return;
+	core->peers[peer].asked.shown = round->t;
+	if (c->signers > 0)
 		return; /* with two sources, the first Round counts */
 	const char *wrong = check_round(core, round);
 	if (wrong != NULL) {
@@ -278,8 +281,10 @@ void sl_catchup_digest(struct sl_core *core, uint32_t peer, const struct sl_dige
 	}
 	bool shown_before = is_shown(core);
 	sl_certificate_add(shown, d);
-	if (!shown_before && is_shown(core))
+	if (!shown_before && is_shown(core)) {
+		core->peers[peer].asked.fruitless = 0;
 		say_where(core);
+	}
 	bool next = round->t == core->committed + 1;
 	if (next && is_shown(core) && memcmp(round->previous, core->previous, SL_HASH_BYTES) != 0)
 		forked(core);
@@ -302,10 +307,14 @@ static const char *check(struct sl_core *core, const struct sl_buffer *buffer)
 }
 
 /* Return true if a chunk is of no use, and says nothing of its sender: it was requested from another source,
- * too, or the other one has shown another Round, or no digests yet. */
+ * too, or the other one has shown another Round, or no digests yet, or its sender has committed again since
+ * it showed the round: the Hello overtakes chunks. */
 static bool is_spare(const struct sl_core *core, uint32_t s, const struct sl_buffer *buffer)
 {
 	const struct sl_catchup *c = &core->catchup;
+	const struct sl_peer *p = &core->peers[c->sources[s].peer];
+	if (buffer->t <= p->asked.shown && buffer->t + 1 < p->t)
+		return true;
 	const struct sl_certificate *shown = &core->shown.certificate;
 	bool other = shown->count < c->signers || c->signers == 0 || buffer->t != shown->t ||
 		     memcmp(buffer->view, shown->view, SL_HASH_BYTES) != 0;
@@ -398,7 +407,6 @@ void sl_catchup_durable(struct sl_core *core)
 	report->caught_up.learners = sl_round_learners(made->round);
 	report->caught_up.signers = made->count;
 	memcpy(report->caught_up.digest, core->previous, SL_HASH_BYTES);
-	core->peers[report->peer].asked.fruitless = 0;
 	core->took_part = false;
 	memset(core->view_neighbours, 0, sl_core_set_bytes(core));
 	sl_confirm_committed(core);

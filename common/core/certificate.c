@@ -131,9 +131,9 @@ static void show_chunk(struct sl_core *core, uint32_t peer, uint32_t index)
 void sl_certificate_ask(struct sl_core *core, uint32_t peer, const struct sl_request *request)
 {
 	const struct sl_certificate *last = &core->last.certificate;
-	if (last->t == 0)
-		return; /* nothing to show */
-	bool begins = request->t != last->t;
+	bool begins = request->t == 0;
+	if (last->t == 0 || (!begins && request->t != last->t))
+		return; /* nothing to show; a Hello has said which round it is now */
 	if (begins) {
 		sl_emit_send(core, sl_emit_only(core, peer),
 			     &(struct sl_message){.kind = SL_MSG_ROUND, .round_head = *last->round}, true);

@@ -129,6 +129,7 @@ enum sl_once {
 struct sl_asked {
 	uint32_t fruitless; /* requests for a result in a row that brought none */
 	sl_ms after;	    /* no such request before */
+	sl_round shown;	    /* of the last Round that the peer has sent, if it was not of the past; 0: none */
 	sl_round unshown;   /* round that the peer claims and for which it did not show the result; 0: none */
 	sl_round behind;    /* its round when this learner went on without fetching it; or 0 */
 };
