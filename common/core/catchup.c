@@ -72,6 +72,17 @@ uint32_t sl_catchup_source(const struct sl_core *core)
 	return SL_NOBODY;
 }
 
+bool sl_catchup_over(const struct sl_core *core)
+{
+	uint64_t later = 0;
+	for (uint32_t i = 0; i < core->config.roster_size; i++) {
+		const struct sl_link_record *lr = &core->links[i];
+		bool says = sl_bit(core->linked, i) && core->peers[i].hello && core->peers[i].t > core->t;
+		later += says || (i != core->config.self && lr->record.present && lr->state.t > core->t);
+	}
+	return later > core->config.parameters.tolerance;
+}
+
 /* Ask source `s` for the Round, or for the chunks that are due. */
 static void ask(struct sl_core *core, uint32_t s)
 {

@@ -16,6 +16,8 @@ void sl_catchup_durable(struct sl_core *core);
 bool sl_catchup_begin(struct sl_core *core);
 /* Return a peer to request the committed round from, or SL_NOBODY. */
 uint32_t sl_catchup_source(const struct sl_core *core);
+/* Return true if c+1 others are in a later round, by their Hellos or link states: one of them is honest. */
+bool sl_catchup_over(const struct sl_core *core);
 /* A Round, a Digest, a chunk of a Result has come. */
 void sl_catchup_round(struct sl_core *core, uint32_t peer, const struct sl_message *message);
 void sl_catchup_digest(struct sl_core *core, uint32_t peer, const struct sl_digest *digest);

@@ -235,11 +235,12 @@ static bool abort_if_due(struct sl_core *core)
 	return true;
 }
 
-/* Return the time from which a learner that was not restarted may catch up: a Hello alone is no cause to
- * leave an attempt that goes on. */
+/* Return the time from which this learner may catch up: the word of c learners is no cause to leave an
+ * attempt that goes on. */
 static sl_ms asks_at(const struct sl_core *core)
 {
-	return core->at.resumed ? 0 : core->since + core->config.stall_timeout_ms;
+	bool at_once = core->at.resumed || sl_catchup_over(core);
+	return at_once ? 0 : core->since + core->config.stall_timeout_ms;
 }
 
 /* --- the barrier --- */

@@ -398,6 +398,25 @@ CASE(no_mixing_after_a_catch_up_in_vain, driver_ready(driver_new(3, 4)),
      "check done -> persist released t1 a1, RELEASE\n"
      "durable released -> key of 1 to 2 3, RECOVERING restarted, *RECOVER, *")
 
+/* c+1 others that are in a later round have committed this one, whatever the signers of the missing Readys
+ * do. One counts once, in a Hello or a link state. */
+CASE(c_and_one_have_committed, driver_ready(driver_new(4, 4)),
+     "hello t2 training from 2 ->\n"
+     "link state of 2 t2 from 3 -> *\n"
+     "deadline +1 ->\n"
+     "link state of 3 t2 from 2 -> CATCHUP, request t0 0 to 2, *\n"
+     "deadline +10000 -> *READY*\n")
+
+CASE(hellos_of_c_and_one, driver_ready(driver_new(4, 4)),
+     "hello t2 training from 2 ->\n"
+     "hello t2 training from 3 -> CATCHUP, request t0 0 to 2, request t0 0 to 3")
+
+/* The Hello of a link that fell says nothing of what its end says now. */
+CASE(a_hello_of_a_link_that_fell, driver_ready(driver_new(4, 4)),
+     "hello t2 training from 2 ->\n"
+     "link down 2\n"
+     "hello t2 training from 3 ->")
+
 /* A peer that claims a later round, and shows none, is waited for as long as one that trains, and no longer:
  * what passed in CATCHUP counts. Two that claim one in turn would keep the window open for ever. */
 CASE(a_catch_up_in_vain_keeps_the_window, driver_new(4, 4),
