@@ -8,6 +8,8 @@
  *         | ---- Request t, chunk 1 .. --> |   SL_WINDOW ahead
  *         | <--- Result, chunk 1 .. ------ |
  *
+ * A second peer is asked for the Round and the Digests alone, and then for chunks from the last one on.
+ *
  * The model is accepted if enough participants signed its digest (§11.3 Certificates and signers): one of
  * them is honest, and has decoded it from a plausible sum. */
 #include "common/core/catchup.h"
@@ -22,8 +24,9 @@
 
 #define FRUITLESS_MOST 4u /* the pause between requests grows to 2^3 times the stall timeout */
 #define SOURCES 2u
-#define PATIENCE 8u /* a source may take this part of stall_timeout for a chunk .. */
-#define PACE 4u	    /* .. or this many times as long as the chunks so far */
+#define PATIENCE 8u /* this part of stall_timeout may pass without a chunk .. */
+#define PACE 4u	    /* .. or this many times as long as the chunks so far took */
+#define SLOWER 2u   /* a source is heeded if it has brought this part of what the other one has */
 
 static void request(struct sl_core *core, uint32_t peer, sl_round t, uint32_t index)
 {
@@ -56,6 +59,13 @@ static uint32_t source_of(const struct sl_core *core, uint32_t peer)
 	return core->phase == SL_PHASE_CATCHUP ? s : SOURCES;
 }
 
+/* Return true if peer `i` may have the round that is shown, or none is. */
+static bool can_show(const struct sl_core *core, uint32_t i)
+{
+	bool any = core->phase != SL_PHASE_CATCHUP || core->catchup.signers == 0;
+	return any || core->peers[i].t == core->shown.head.t + 1;
+}
+
 /* The one that brought the last result is the first to be asked. */
 uint32_t sl_catchup_source(const struct sl_core *core)
 {
@@ -66,7 +76,7 @@ uint32_t sl_catchup_source(const struct sl_core *core)
 		bool ahead = sl_bit(core->linked, i) && p->hello && p->t > core->t &&
 			     !sl_compatible_other_model(core, i);
 		if (ahead && p->t > p->asked.unshown && core->now >= p->asked.after &&
-		    source_of(core, i) == SOURCES)
+		    source_of(core, i) == SOURCES && can_show(core, i))
 			return i;
 	}
 	return SL_NOBODY;
@@ -83,32 +93,60 @@ bool sl_catchup_over(const struct sl_core *core)
 	return later > core->config.parameters.tolerance;
 }
 
-/* Ask source `s` for the Round, or for the chunks that are due. */
-static void ask(struct sl_core *core, uint32_t s)
+static uint32_t chunks_in(const struct sl_catchup *c)
 {
-	struct sl_catchup *c = &core->catchup;
-	struct sl_supplier *source = &c->sources[s];
-	if (c->signers == 0) {
-		request(core, source->peer, 0, 0);
-		source->asked = 1;
-		return;
-	}
-	source->asked = source->asked > c->in ? source->asked : c->in;
-	for (; source->asked < c->chunks && source->asked < c->in + SL_WINDOW; source->asked++)
-		request(core, source->peer, core->shown.certificate.t, source->asked);
+	return c->sources[0].in + c->sources[1].in;
 }
 
-/* Forget the Round that is shown: its digests do not come. */
+/* Return the index of chunk `k` from the end at which source `s` begins. */
+static uint32_t index_of(const struct sl_catchup *c, uint32_t s, uint32_t k)
+{
+	return s == 0 ? k : c->chunks - 1 - k;
+}
+
+/* Forget the Round that is shown, and its chunks. */
 static void forget_round(struct sl_core *core)
 {
-	core->catchup.signers = core->catchup.in = 0;
-	core->catchup.shows = SOURCES;
+	struct sl_catchup *c = &core->catchup;
+	c->signers = 0;
+	for (uint32_t s = 0; s < SOURCES; s++)
+		c->sources[s].in = c->sources[s].asked = 0;
+	c->shows = SOURCES;
+	c->mixed = false;
 }
 
 /* Return true if a Round is here, with the digests of enough signers. */
 static bool is_shown(const struct sl_core *core)
 {
 	return core->catchup.signers > 0 && core->shown.certificate.count >= core->catchup.signers;
+}
+
+/* Return the number of chunks that source `s` may bring: not what the other one has brought, nor what it is
+ * asked for, unless it is silent, or slower by far. */
+static uint32_t part_of(const struct sl_catchup *c, uint32_t s)
+{
+	const struct sl_supplier *source = &c->sources[s], *other = &c->sources[1 - s];
+	bool heeded = other->ahead > 0 && SLOWER * (other->in + 1) >= source->in;
+	return c->chunks - (heeded ? other->asked : other->in);
+}
+
+/* Ask source `s` for the Round, or for the chunks that are due. The second one shows the Round alone. */
+static void ask(struct sl_core *core, uint32_t s)
+{
+	struct sl_catchup *c = &core->catchup;
+	struct sl_supplier *source = &c->sources[s];
+	if (source->peer == SL_NOBODY ||
+	    (c->signers > 0 && !(is_shown(core) && can_show(core, source->peer))))
+		return;
+	if (c->signers == 0) {
+		request(core, source->peer, 0, s);
+		source->asked = 1 - s;
+		return;
+	}
+	uint32_t part = part_of(c, s), ahead = source->in + (source->ahead > 0 ? source->ahead : 1);
+	source->asked = source->asked > source->in ? source->asked : source->in;
+	for (; source->asked < part && source->asked < ahead; source->asked++)
+		request(core, source->peer, core->shown.head.t, index_of(c, s, source->asked));
 }
 
 /* Return true if source `s` has shown a Round, and too few digests. */
@@ -120,25 +158,25 @@ static bool owes_digests(const struct sl_core *core, uint32_t s)
 static void set_patience(struct sl_core *core)
 {
 	struct sl_catchup *c = &core->catchup;
-	sl_ms least = core->config.stall_timeout_ms / PATIENCE;
-	sl_ms pace = c->in > 0 ? PACE * (core->now - c->began) / c->in : 0;
-	c->look_again = core->now + (pace > least ? pace : least);
+	sl_ms least = core->config.stall_timeout_ms / PATIENCE, pace = core->now - c->began;
+	pace = chunks_in(c) > 0 ? PACE * pace / chunks_in(c) : pace;
+	if (c->look_again != SL_NEVER)
+		c->look_again = core->now + (pace > least ? pace : least);
 }
 
-/* Ask another source beside the one that brings the chunks, or in place of one that owes the digests: the
- * quicker one goes on. */
-static void ask_another(struct sl_core *core)
+/* Find a peer that may bring something as source `s`. */
+static void find(struct sl_core *core, uint32_t s)
 {
 	struct sl_catchup *c = &core->catchup;
-	uint32_t s = owes_digests(core, c->shows) ? c->shows : 1 - c->brings;
-	bool idle = c->sources[s].peer != SL_NOBODY && c->sources[s].asked <= c->in && s != c->shows;
-	uint32_t peer = idle ? c->sources[s].peer : sl_catchup_source(core);
-	set_patience(core);
+	struct sl_supplier *source = &c->sources[s];
+	uint32_t peer = sl_catchup_source(core);
 	if (peer == SL_NOBODY)
 		return;
-	if (owes_digests(core, s))
-		forget_round(core);
-	c->sources[s] = (struct sl_supplier){.peer = peer};
+	if (c->shows == s)
+		c->shows = SOURCES;
+	source->peer = peer;
+	source->asked = source->in;
+	source->ahead = 0;
 	ask(core, s);
 }
 
@@ -151,7 +189,6 @@ bool sl_catchup_begin(struct sl_core *core)
 	*c = (struct sl_catchup){.sources = {{.peer = from}, {.peer = SL_NOBODY}},
 				 .began = core->now,
 				 .progress = core->now,
-				 .look_again = core->now,
 				 .chunks = sl_certificate_chunks(core),
 				 .back = core->phase};
 	sl_move_to(core, SL_PHASE_CATCHUP);
@@ -160,6 +197,7 @@ bool sl_catchup_begin(struct sl_core *core)
 
 void sl_catchup_enter(struct sl_core *core)
 {
+	set_patience(core);
 	ask(core, 0);
 }
 
@@ -178,19 +216,22 @@ static void drop(struct sl_core *core, uint32_t s)
 		p->asked.after = core->now + (core->config.stall_timeout_ms << (p->asked.fruitless - 1));
 	p->asked.fruitless += p->asked.fruitless < FRUITLESS_MOST;
 	core->catchup.sources[s].peer = SL_NOBODY;
+	core->catchup.sources[s].ahead = 0;
 }
 
 /* Go on without source `s`. Without another one, leave CATCHUP. */
 static void in_vain(struct sl_core *core, uint32_t s)
 {
 	struct sl_catchup *c = &core->catchup;
+	uint32_t other = c->sources[1 - s].peer;
 	drop(core, s);
-	if (c->sources[1 - s].peer == SL_NOBODY) {
+	if (other == SL_NOBODY) {
 		leave(core);
 		return;
 	}
-	if (c->shows == s && c->in == 0)
+	if ((c->shows == s && chunks_in(c) == 0) || !can_show(core, other))
 		forget_round(core);
+	c->mixed |= chunks_in(c) > 0;
 	c->brings = 1 - s;
 	ask(core, 1 - s);
 }
@@ -211,7 +252,7 @@ static void drop_source(struct sl_core *core, uint32_t s)
 /* Return true if the whole model is here: the peers are not needed any more. */
 static bool whole(const struct sl_core *core)
 {
-	return core->catchup.in == core->catchup.chunks;
+	return chunks_in(&core->catchup) == core->catchup.chunks;
 }
 
 void sl_catchup_lost(struct sl_core *core, uint32_t peer)
@@ -260,6 +301,7 @@ void sl_catchup_round(struct sl_core *core, uint32_t peer, const struct sl_messa
 	if (s == SOURCES || round->t < core->t)
 		return;
 	core->peers[peer].asked.shown = round->t;
+	c->sources[s].ahead += c->sources[s].ahead == 0;
 	if (c->signers > 0)
 		return; /* with two sources, the first Round counts */
 	const char *wrong = check_round(core, round);
@@ -295,6 +337,8 @@ void sl_catchup_digest(struct sl_core *core, uint32_t peer, const struct sl_dige
 	if (!shown_before && is_shown(core)) {
 		core->peers[peer].asked.fruitless = 0;
 		say_where(core);
+		ask(core, 0);
+		ask(core, 1);
 	}
 	bool next = round->t == core->committed + 1;
 	if (next && is_shown(core) && memcmp(round->previous, core->previous, SL_HASH_BYTES) != 0)
@@ -310,16 +354,14 @@ static const char *check(struct sl_core *core, const struct sl_buffer *buffer)
 		return "a result without a digest";
 	if (shown->count < c->signers)
 		return "a result with the digests of too few participants";
-	if (buffer->index != c->in || buffer->index >= c->chunks)
-		return "a chunk of a result out of order";
 	if (buffer->size != sl_certificate_chunk_bytes(core, buffer->index))
 		return "a chunk of a result of the wrong size";
 	return NULL;
 }
 
-/* Return true if a chunk is of no use, and says nothing of its sender: it was requested from another source,
- * too, or the other one has shown another Round, or no digests yet, or its sender has committed again since
- * it showed the round: the Hello overtakes chunks. */
+/* Return true if a chunk is of no use, and says nothing of its sender: it is not the one that is due, or the
+ * other source has shown another Round, or no digests yet, or its sender has committed again since it showed
+ * the round: the Hello overtakes chunks. */
 static bool is_spare(const struct sl_core *core, uint32_t s, const struct sl_buffer *buffer)
 {
 	const struct sl_catchup *c = &core->catchup;
@@ -329,7 +371,7 @@ static bool is_spare(const struct sl_core *core, uint32_t s, const struct sl_buf
 	const struct sl_certificate *shown = &core->shown.certificate;
 	bool other = shown->count < c->signers || c->signers == 0 || buffer->t != shown->t ||
 		     memcmp(buffer->view, shown->view, SL_HASH_BYTES) != 0;
-	return (buffer->t == shown->t && buffer->index < c->in) || (s != c->shows && other);
+	return other ? s != c->shows : buffer->index != index_of(c, s, c->sources[s].in);
 }
 
 static void absorb(struct sl_core *core, struct sl_buffer *buffer)
@@ -345,6 +387,8 @@ void sl_catchup_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buf
 	struct sl_catchup *c = &core->catchup;
 	uint32_t s = source_of(core, peer);
 	if (s == SOURCES || whole(core) || is_spare(core, s, buffer)) {
+		if (s < SOURCES && s != c->shows && !is_shown(core))
+			c->sources[s].asked = 0; /* it is asked for this chunk again */
 		sl_emit_drop(core, buffer);
 		return;
 	}
@@ -355,9 +399,10 @@ void sl_catchup_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buf
 		drop_source(core, s);
 		return;
 	}
-	c->mixed |= c->in > 0 && s != c->brings;
+	c->mixed |= chunks_in(c) > 0 && s != c->brings;
 	c->brings = s;
-	c->in++;
+	c->sources[s].in++;
+	c->sources[s].ahead = SL_WINDOW;
 	c->progress = core->now;
 	set_patience(core);
 	absorb(core, buffer);
@@ -369,26 +414,25 @@ void sl_catchup_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buf
 	adopt->round = core->shown.certificate.round;
 }
 
-/* Reject what the peer sent if the job found it not to be what was signed. If two have sent it, ask one of
- * them alone. */
+/* Reject what the peer sent if the job found it not to be what was signed. If several have sent it, ask one
+ * of them alone, the Round included. */
 static bool is_signed_for(struct sl_core *core, const struct sl_job_result *result)
 {
 	struct sl_catchup *c = &core->catchup;
 	c->progress = core->now;
 	if (result->code == SL_OK)
 		return true;
-	bool mixed = c->mixed;
+	bool one = !c->mixed && c->shows == c->brings;
 	core->epoch++; /* results of other ABSORB jobs are late */
-	c->mixed = false;
-	c->in = c->sources[0].asked = c->sources[1].asked = 0;
-	if (!mixed) {
+	forget_round(core);
+	if (one) {
 		sl_emit_reject(core, c->sources[c->brings].peer,
 			       "a result that is not what its signers signed");
 		drop_source(core, c->brings);
 		return false;
 	}
-	c->sources[1 - c->brings].peer = SL_NOBODY;
-	c->look_again = core->now + core->config.stall_timeout_ms;
+	c->sources[1 - c->brings] = (struct sl_supplier){.peer = SL_NOBODY};
+	c->look_again = SL_NEVER;
 	ask(core, c->brings);
 	return false;
 }
@@ -462,6 +506,25 @@ enum sl_wait sl_catchup_awaits(const struct sl_core *core, uint64_t *set)
 	return SL_WAIT_RESULT;
 }
 
+/* Find a second source, in place of one that was silent since this was looked at last. Ask both for what the
+ * other one does not bring. */
+static void look_again(struct sl_core *core)
+{
+	struct sl_catchup *c = &core->catchup;
+	uint32_t s = 1 - c->brings;
+	bool silent = c->sources[s].ahead == 0;
+	set_patience(core);
+	c->sources[0].ahead = c->sources[1].ahead = 0;
+	if (c->shows < SOURCES && owes_digests(core, c->shows) && c->sources[1 - c->shows].peer != SL_NOBODY)
+		in_vain(core, c->shows);
+	else if (silent)
+		find(core, s);
+	if (!is_shown(core))
+		return;
+	ask(core, 0);
+	ask(core, 1);
+}
+
 bool sl_catchup_advance(struct sl_core *core)
 {
 	struct sl_catchup *c = &core->catchup;
@@ -472,9 +535,11 @@ bool sl_catchup_advance(struct sl_core *core)
 		return true;
 	}
 	if (core->now < c->progress + core->config.stall_timeout_ms) {
-		bool alone = c->signers == 0 && c->sources[1].peer == SL_NOBODY;
-		if (alone || core->now >= c->look_again)
-			ask_another(core);
+		for (uint32_t s = 0; s < SOURCES && c->look_again != SL_NEVER; s++)
+			if (c->sources[s].peer == SL_NOBODY)
+				find(core, s);
+		if (core->now >= c->look_again)
+			look_again(core);
 		return false;
 	}
 	memset(core->failed, 0, sl_core_set_bytes(core));

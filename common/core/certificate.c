@@ -139,5 +139,6 @@ void sl_certificate_ask(struct sl_core *core, uint32_t peer, const struct sl_req
 			     &(struct sl_message){.kind = SL_MSG_ROUND, .round_head = *last->round}, true);
 		show_digests(core, sl_emit_only(core, peer), true);
 	}
-	show_chunk(core, peer, begins ? 0 : request->index);
+	if (!begins || request->index == 0) /* else the Round is wanted alone */
+		show_chunk(core, peer, request->index);
 }

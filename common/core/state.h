@@ -353,22 +353,23 @@ struct sl_seen_atom {
 	uint32_t gone;	  /* .. that are not in the roster */
 };
 
-/* A peer that a committed round is requested from. */
+/* A peer that a committed round is requested from: the first one from the front, the second from the back. */
 struct sl_supplier {
-	uint32_t peer;	/* roster index; SL_NOBODY: none */
-	uint32_t asked; /* chunks requested */
+	uint32_t peer;	    /* roster index; SL_NOBODY: none */
+	uint32_t asked, in; /* chunks requested; received of this end, whoever has brought them */
+	uint32_t ahead;	    /* chunks that may be requested ahead; 0: the peer has shown nothing lately */
 };
 
 /* A committed round, requested from one or two peers. */
 struct sl_catchup {
 	struct sl_supplier sources[2];
-	uint32_t shows;	       /* the source that has sent the Round */
+	uint32_t shows;	       /* the source that has sent the Round, or none of them */
 	uint32_t brings;       /* .. that has brought the last chunk that was taken */
-	bool mixed;	       /* both have brought chunks */
+	bool mixed;	       /* several have brought chunks */
 	sl_ms began, progress; /* time of the first request, of the last chunk */
-	sl_ms look_again;      /* no other source is asked before */
+	sl_ms look_again;      /* the sources are looked at again; SL_NEVER: there is to be one only */
 	uint32_t signers;      /* digests that are needed; 0: no Round has come */
-	uint32_t chunks, in;   /* chunks of the model; of these received */
+	uint32_t chunks;       /* of the model */
 	enum sl_phase back;    /* phase to go back to if no result comes of it */
 	struct sl_view view;   /* as much of the view as the jobs need: h */
 };

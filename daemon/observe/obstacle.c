@@ -48,8 +48,8 @@ void sl_obstacle_fetch(struct sl_observe *observe, const struct sl_report *repor
 		f->begun = f->since;
 }
 
-/* The others wait for straggler_timeout once (ROUND.md §11.1): say so if a model needs longer. Two peers may
- * send it. */
+/* The others wait for straggler_timeout once (ROUND.md §11.1): say so if a model needs longer. Twice as
+ * much is safe: some chunks may come from two peers. */
 static const char *describe_thin_link(const struct sl_observe *observe, char *text)
 {
 	struct sl_fetched f = observe->fetched;

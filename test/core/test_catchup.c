@@ -86,7 +86,18 @@ TEST(away)
 	away_for(300, 50);
 }
 
-/* Return the time, in ms, that a catch-up takes beside a peer whose messages take `ms` more. */
+static uint32_t shown_chunks;
+
+static bool count_results(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
+{
+	(void)sim;
+	(void)i;
+	shown_chunks += j == AWAY && m->kind == SL_MSG_RESULT;
+	return true;
+}
+
+/* Return the time, in ms, that a catch-up takes beside a peer whose messages take `ms` more, or beside four
+ * if `slow` is AWAY itself. */
 static uint64_t fetch_beside(uint32_t slow, uint32_t ms)
 {
 	struct sl_sim *sim = build((struct sl_sim_options){
@@ -95,8 +106,12 @@ static uint64_t fetch_beside(uint32_t slow, uint32_t ms)
 		.parameters = {.rounds = 2, .n = 6 * SL_RESULT_BYTES / sizeof(float)}});
 	sl_sim_start(sim);
 	leave_behind(sim, 1, 2);
-	sim->links[slow * sim->n + AWAY].slow_ms = sim->links[AWAY * sim->n + slow].slow_ms = ms;
+	for (uint32_t i = 0; i < sim->n; i++)
+		if (i == slow || slow == AWAY)
+			sim->links[i * sim->n + AWAY].slow_ms = sim->links[AWAY * sim->n + i].slow_ms = ms;
 	sl_sim_rejoin(sim, AWAY);
+	sim->tap = count_results;
+	shown_chunks = 0;
 	uint64_t since = sim->now;
 	sl_sim_run_until_report(sim, AWAY, SL_REPORT_CAUGHT_UP, SL_REASON_NONE);
 	since = sim->now - since;
@@ -104,13 +119,23 @@ static uint64_t fetch_beside(uint32_t slow, uint32_t ms)
 	return since / 1000;
 }
 
-/* One peer is slow, or all but silent, while three others have the result. */
+/* One peer is slow, or all but silent, while three others have the result. Where none is, no chunk comes
+ * twice.
+ */
 TEST(one_slow_peer_of_four)
 {
 	uint64_t quick = fetch_beside(0, 0);
 	for (uint32_t slow = 0; slow < 5; slow++)
 		for (uint32_t ms = 500; ms <= 500000 && slow != AWAY; ms *= 1000)
 			assert_in_range(fetch_beside(slow, ms), 1, 2 * quick);
+}
+
+/* Each answer takes so long that it might not come: still two divide the chunks, and hardly one comes twice.
+ */
+TEST(thin_links)
+{
+	fetch_beside(AWAY, 2400);
+	assert_in_range(shown_chunks, 6, 8);
 }
 
 /* A peer that the others did not wait for in the round that is fetched is not waited for in the next one. Its
