@@ -364,14 +364,16 @@ CASE(digests_that_do_not_come, behind(4),
 	"result 1 t4 from 2 -> compute absorb\n"                                                             \
 	"absorb done\n"
 
-CASE(two_divide_the_chunks, behind(MANY),
-     DIVIDED "result 2 t4 from 2\n"
-	     "result 3 t4 from 2\n"
-	     "result 4 t4 from 2 -> compute absorb, compute adopt\n"
-	     "absorb done\n"
-	     "absorb done\n"
-	     "absorb done\n"
-	     "adopt done -> persist commit t4 a1")
+#define ALL_DIVIDED                                                                                          \
+	DIVIDED "result 2 t4 from 2\n"                                                                       \
+		"result 3 t4 from 2\n"                                                                       \
+		"result 4 t4 from 2 -> compute absorb, compute adopt\n"                                      \
+		"absorb done\n"                                                                              \
+		"absorb done\n"                                                                              \
+		"absorb done\n"
+
+CASE(two_divide_the_chunks, behind(MANY), ALL_DIVIDED "adopt done -> persist commit t4 a1")
+CASE(a_false_chunk_of_two, behind(MANY), ALL_DIVIDED "adopt failed -> request t0 0 to 2")
 
 /* One becomes silent: the other is asked for what it does not bring, from its own end. */
 #define ONE_SILENT                                                                                           \
@@ -409,28 +411,45 @@ CASE(a_false_round_of_one_of_two, behind(4),
 
 /* One that has brought chunks is gone: what is false may be of either. */
 CASE(a_false_chunk_of_one_that_is_gone, behind(MANY),
-     DIVIDED "link down 2 -> request t4 4 to 3, request t4 3 to 3, request t4 2 to 3\n"
-	     "result 4 t4 from 3\n"
-	     "result 3 t4 from 3\n"
-	     "result 2 t4 from 3 -> compute absorb, compute adopt\n"
-	     "absorb done\n"
-	     "absorb done\n"
-	     "absorb done\n"
-	     "adopt failed -> request t0 1 to 3")
+     "hello t5 ready from 3\n"
+     "round t4 from 3\n"
+     "digest t4 from 3\n"
+     "digest of 2 t4 from 3 -> request t4 5 to 3, *\n"
+     "result 0 t4 from 2 -> compute absorb, request t4 1 to 2, *\n"
+     "absorb done\n"
+     "link down 2\n"
+     "result 5 t4 from 3 -> compute absorb, request t4 4 to 3, request t4 3 to 3, request t4 2 to 3, "
+     "request t4 1 to 3\n"
+     "result 4 t4 from 3\n"
+     "result 3 t4 from 3\n"
+     "result 2 t4 from 3\n"
+     "result 1 t4 from 3 -> compute absorb, compute adopt\n"
+     "absorb done\n"
+     "absorb done\n"
+     "absorb done\n"
+     "absorb done\n"
+     "absorb done\n"
+     "adopt failed -> request t0 1 to 3")
 
-/* One that is slower by far is not waited for. One from which nothing has come is not heeded at all. */
+/* One that is slower by far is not waited for, nor is one from which nothing has come. */
+#define FIRST_THREE(part)                                                                                    \
+	"digest t4 from 2\n"                                                                                 \
+	"digest of 3 t4 from 2 -> request t4 5 to 3, *\n"                                                    \
+	"result 0 t4 from 2 -> compute absorb, *request t4 4 to 2\n"                                         \
+	"result 1 t4 from 2 -> compute absorb" part "absorb done\n"                                          \
+	"absorb done\n"                                                                                      \
+	"result 2 t4 from 2 -> compute absorb"
+
 CASE(one_of_two_is_slow, behind(MANY),
      "hello t5 ready from 3\n"
      "round t4 from 2\n"
-     "digest t4 from 2\n"
-     "digest of 3 t4 from 2\n"
-     "result 0 t4 from 2 -> compute absorb, request t4 1 to 2, request t4 2 to 2, request t4 3 to 2, "
-     "request t4 4 to 2\n"
-     "result 1 t4 from 2 -> compute absorb, request t4 5 to 2\n"
-     "holds 0\n"
-     "round t4 from 3 ->\n"
-     "absorb done\n"
-     "absorb done")
+     "round t4 from 3\n" FIRST_THREE("\n") ", request t4 5 to 2\n"
+					   "absorb done")
+
+CASE(one_of_two_is_silent, behind(MANY),
+     "hello t5 ready from 3\n"
+     "round t4 from 2\n" FIRST_THREE(", request t4 5 to 2\n") "\n"
+							      "absorb done")
 
 /* A peer that has another round by now is asked for no chunk of this one. When the one that has shown it is
  * gone, the other is asked for the round that it has. */
