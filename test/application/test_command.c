@@ -38,16 +38,6 @@ static void expect_log(const struct cluster *c, uint32_t i, const char *text)
 	}
 }
 
-/* Wait until no process works in the run folder, as daemons and their commands do. */
-static void expect_no_process(const struct cluster *c)
-{
-	double end = process_now() + PATIENCE_S;
-	while (process_alive(c->folder)) {
-		assert_true(process_now() < end);
-		process_look_again();
-	}
-}
-
 /* Each of them is a log record, and the daemon goes on. */
 CLUSTER_TEST(bad_commands_are_named)
 {
@@ -88,7 +78,7 @@ CLUSTER_TEST(bad_commands_are_named)
 			assert_int_equal(cluster_count(c, i, "command: flood"), 100);
 	}
 	cluster_stop(c); /* while they wait for an application */
-	expect_no_process(c);
+	cluster_expect_no_process(c);
 }
 
 /* A process that the command leaves behind is ended before the next start; one that ignores SIGTERM is killed
@@ -110,9 +100,8 @@ CLUSTER_TEST(no_process_is_left)
 		process_look_again();
 	process_read(cluster_path(c, 1, "state/pid"), text, sizeof text);
 	assert_int_not_equal(kill(atoi(text), 0), 0);
-	cluster_signal(c, 1, SIGTERM);
-	assert_int_equal(cluster_wait(c, 1), 0);
-	expect_no_process(c);
+	cluster_end(c, 1);
+	cluster_expect_no_process(c);
 }
 
 CLUSTER_TEST(only_the_command_may_join)
@@ -134,7 +123,7 @@ CLUSTER_TEST(only_the_command_may_join)
 	assert_int_equal(recv(fd, line, sizeof line - 1, 0), 0);
 	close(fd);
 	cluster_signal(c, 1, SIGKILL);
-	expect_no_process(c);
+	cluster_expect_no_process(c);
 }
 
 /* Whatever process group, session or parent the application has: another session, the group of timeout, and a
@@ -159,7 +148,7 @@ CLUSTER_TEST(every_process_of_the_command_may_join)
 	assert_int_equal(cluster_expect_exact(c), 3);
 	expect_log(c, 1, "command: saved the model");
 	expect_log(c, 2, "command: saved the model");
-	expect_no_process(c);
+	cluster_expect_no_process(c);
 }
 
 /* Commands exit, hang, leave, garble and flood in mid-round: the rounds are committed, and are exact. */
@@ -179,7 +168,7 @@ CLUSTER_TEST(a_run_survives_its_commands)
 	expect_log(c, 3, "has not answered within training_deadline, 3 s: it is ended");
 	expect_log(c, 1, "saved the model"); /* after the last round; with learner 3 it may be dropped */
 	assert_int_equal(cluster_expect_exact(c), 3);
-	expect_no_process(c);
+	cluster_expect_no_process(c);
 }
 
 /* ---- the end of a privacy budget ---- */
@@ -197,7 +186,7 @@ static void launch_private(struct cluster *c, const char *behaviour)
 	cluster_launch(c, arguments);
 	assert_int_equal(c->outcome.status, 0);
 	expect_text(c->outcome.out, " of 8 as a privacy budget is spent");
-	expect_no_process(c);
+	cluster_expect_no_process(c);
 }
 
 /* All have spent as much: no command is stopped before it has saved its model. */

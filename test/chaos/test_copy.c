@@ -8,33 +8,13 @@
 #define N 5u
 #define COPY 6u
 #define ROUNDS 5 /* more, of all others */
-
-#define BIT(i) (1u << ((i)-1)) /* of learner i in a set */
 #define ALL ((1u << N) - 1)
-
-/* Each of these learners commits so many more rounds from now on. */
-static void expect_commits(const struct cluster *c, uint32_t learners, int count)
-{
-	int more[N];
-	double end = process_now() + PATIENCE_S;
-	for (uint32_t i = 1; i <= N; i++)
-		more[i - 1] = (learners & BIT(i)) == 0 ? 0 : cluster_committed(c, i) + count;
-	for (uint32_t i = 1; i <= N; i++) {
-		while (cluster_committed(c, i) < more[i - 1] && process_now() < end)
-			process_look_again();
-		assert_true(cluster_committed(c, i) >= more[i - 1]);
-	}
-}
 
 /* All have so many rounds. One that starts late is shown the first. */
 static void expect_rounds(const struct cluster *c, uint32_t rounds)
 {
-	double end = process_now() + PATIENCE_S;
-	for (uint32_t i = 1; i <= N; i++) {
-		while (cluster_last_round(c, i) < rounds && process_now() < end)
-			process_look_again();
-		assert_true(cluster_last_round(c, i) >= rounds);
-	}
+	for (uint32_t i = 1; i <= N; i++)
+		cluster_expect_round(c, i, rounds);
 }
 
 /* Start learner `copied` and a copy of it. */
@@ -50,7 +30,7 @@ static void begin(struct cluster *c, uint32_t copied)
 	snprintf(command, sizeof command, "cp -r learner-%02u learner-%02u", copied, COPY);
 	cluster_shell(c, command);
 	cluster_start(c, copied, "");
-	expect_commits(c, BIT(copied), 1);
+	cluster_expect_commits(c, CLUSTER_BIT(copied), 1);
 	assert_int_equal(sl_ports_find(&port, 1, &error), SL_OK);
 	snprintf(listen, sizeof listen, "listen=127.0.0.1:%u", port);
 	cluster_start(c, COPY, listen);
@@ -64,7 +44,7 @@ static void play(struct cluster *c, uint32_t copied)
 	for (uint32_t i = 1; i <= N; i++)
 		if (i != copied)
 			cluster_expect(c, i, "\"event\":\"two_places\"");
-	expect_commits(c, ALL & ~BIT(copied), ROUNDS);
+	cluster_expect_commits(c, ALL & ~CLUSTER_BIT(copied), ROUNDS);
 	process_run(&c->outcome, c->folder,
 		    (const char *const[]){STARLING_PATH, "status", "--control",
 					  cluster_path(c, 2, "control.sock"), NULL});
@@ -156,10 +136,11 @@ static void play_apart(struct cluster *c, bool later, bool fresh)
 	assert_int_equal(cluster_count(c, 1, "the state folder is a copy"), 0);
 	for (uint32_t i = 1; i <= COPY; i++)
 		cluster_expect(c, i, "learner-01 (1) runs at two places, ");
-	expect_commits(c, ALL & ~BIT(1), ROUNDS);
+	cluster_expect_commits(c, ALL & ~CLUSTER_BIT(1), ROUNDS);
 	expect_shown(c);
 	cluster_signal(c, COPY, SIGKILL);
-	expect_commits(c, BIT(1), 1); /* left out for some rounds at most, whatever the two signed */
+	cluster_expect_commits(c, CLUSTER_BIT(1),
+			       1); /* left out for some rounds at most, whatever the two signed */
 	for (uint32_t i = 1; i <= N; i++)
 		assert_true(i == 1 || cluster_count(c, i, "runs at two places") ==
 					      cluster_count(c, i, "learner-01 (1) runs at two places"));

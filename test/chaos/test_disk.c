@@ -76,12 +76,8 @@ static void full_and_freed(struct cluster *c, const char *disk, size_t leave)
 	cluster_start(c, 2, ""); /* without room it gets no further, and loses nothing by it */
 	expect_end(c);
 	free_room(disk);
-	int committed = cluster_committed(c, 2);
-	double end = process_now() + PATIENCE_S;
 	cluster_start(c, 2, "");
-	while (cluster_committed(c, 2) < committed + 2 && process_now() < end)
-		process_look_again();
-	assert_true(cluster_committed(c, 2) >= committed + 2);
+	cluster_expect_commits(c, CLUSTER_BIT(2), 2);
 }
 
 CLUSTER_TEST(a_full_disk_loses_nothing)
@@ -120,10 +116,7 @@ CLUSTER_TEST(a_file_cut_short_is_said)
 	assert_int_equal(status, 128 + SIGBUS);
 	cluster_expect(c, 2, "was cut short while it was in use, or its disk has failed");
 	cluster_start(c, 2, ""); /* and it goes on */
-	int committed = cluster_committed(c, 2);
-	while (cluster_committed(c, 2) < committed + 2 && process_now() < end)
-		process_look_again();
-	assert_true(cluster_committed(c, 2) >= committed + 2);
+	cluster_expect_commits(c, CLUSTER_BIT(2), 2);
 	cluster_stop(c);
 	assert_true(cluster_expect_exact(c) > 0);
 }

@@ -16,26 +16,18 @@ static void begin(struct cluster *c, const char *failpoint)
 	cluster_start_failing(c, HANGS, failpoint);
 }
 
-static void expect_rounds(const struct cluster *c, uint32_t i)
-{
-	double end = process_now() + PATIENCE_S;
-	while (cluster_last_round(c, i) < ROUNDS && process_now() < end)
-		process_look_again();
-	assert_true(cluster_last_round(c, i) >= ROUNDS);
-}
-
 /* The links of the learner stand until it is killed. Then it starts with what its disk has. */
 static void end(struct cluster *c, const char *reported)
 {
 	struct sl_error wrong;
 	cluster_expect(c, HANGS, reported);
 	for (uint32_t i = 1; i < HANGS; i++) {
-		expect_rounds(c, i);
+		cluster_expect_round(c, i, ROUNDS);
 		assert_in_range(cluster_count(c, i, "\"event\":\"attempt_failed\""), 0, FAILED_MOST);
 	}
 	cluster_signal(c, HANGS, SIGKILL);
 	cluster_start(c, HANGS, "");
-	expect_rounds(c, HANGS);
+	cluster_expect_round(c, HANGS, ROUNDS);
 	cluster_stop(c);
 	assert_true(cluster_look_exact(c, 0, &wrong) >= ROUNDS);
 	assert_string_equal(wrong.text, "");

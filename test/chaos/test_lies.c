@@ -29,16 +29,12 @@ static void end(struct cluster *c)
 {
 	struct sl_error wrong;
 	uint32_t last = cluster_last_round(c, 2);
-	for (uint32_t i = 1; i < LIAR; i++) {
-		double until = process_now() + PATIENCE_S;
-		while (cluster_last_round(c, i) < last + ROUNDS && process_now() < until)
-			process_look_again();
-		assert_true(cluster_last_round(c, i) >= last + ROUNDS);
-	}
+	for (uint32_t i = 1; i < LIAR; i++)
+		cluster_expect_round(c, i, last + ROUNDS);
 	if (c->pids[LIAR - 1] != 0)
 		cluster_signal(c, LIAR, SIGKILL);
 	cluster_stop(c);
-	cluster_look_exact(c, UINT64_C(1) << (LIAR - 1), &wrong);
+	cluster_look_exact(c, CLUSTER_BIT(LIAR), &wrong);
 	assert_string_equal(wrong.text, "");
 	for (uint32_t i = 1; i < LIAR; i++)
 		assert_int_equal(cluster_count(c, i, "\"event\":\"fatal\""), 0);

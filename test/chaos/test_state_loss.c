@@ -24,12 +24,9 @@ static struct cluster *begin(const char *settings, const char *failpoint)
 /* All but learner `out` have ROUNDS more rounds than `last`. */
 static void expect_rounds(const struct cluster *c, uint32_t last, uint32_t out)
 {
-	for (uint32_t i = 1; i <= N; i++) {
-		double until = process_now() + PATIENCE_S;
-		while (i != out && cluster_last_round(c, i) < last + ROUNDS && process_now() < until)
-			process_look_again();
-		assert_true(i == out || cluster_last_round(c, i) >= last + ROUNDS);
-	}
+	for (uint32_t i = 1; i <= N; i++)
+		if (i != out)
+			cluster_expect_round(c, i, last + ROUNDS);
 }
 
 /* alone: the others go on before the learner has come back. */
@@ -47,7 +44,7 @@ static void end(struct cluster *c, bool alone)
 	cluster_start(c, FORGETS, "");
 	expect_rounds(c, last, 0);
 	cluster_stop(c);
-	cluster_look_exact(c, UINT64_C(1) << (FORGETS - 1), &wrong);
+	cluster_look_exact(c, CLUSTER_BIT(FORGETS), &wrong);
 	assert_string_equal(wrong.text, "");
 	cluster_free(c, true);
 }
@@ -126,7 +123,7 @@ TEST(an_older_folder)
 		expect_rounds(c, last, 0);
 		assert_int_equal(cluster_count(c, FORGETS, "the state folder is a copy"), 1);
 		cluster_stop(c);
-		cluster_look_exact(c, UINT64_C(1) << (FORGETS - 1), &wrong);
+		cluster_look_exact(c, CLUSTER_BIT(FORGETS), &wrong);
 		assert_string_equal(wrong.text, "");
 		for (uint32_t i = 1; i <= N; i++)
 			assert_int_equal(cluster_count(c, i, "runs at two places"), 0);

@@ -101,21 +101,15 @@ void group_join(struct cluster *c, uint32_t i)
 
 void group_rounds(struct cluster *c, uint32_t i, int more)
 {
-	double end = process_now() + PATIENCE_S;
-	int wanted = cluster_committed(c, i) + more;
-	while (cluster_committed(c, i) < wanted) {
-		if (process_now() > end)
-			fail_msg("learner %u has committed %d rounds, not %d", i, cluster_committed(c, i),
-				 wanted);
-		process_look_again();
-	}
+	cluster_expect_commits(c, CLUSTER_BIT(i), more);
 }
 
 void group_all_rounds(struct cluster *c, uint32_t n, int more)
 {
+	uint64_t running = 0;
 	for (uint32_t i = 1; i <= n; i++)
-		if (c->pids[i - 1] > 0)
-			group_rounds(c, i, more);
+		running |= c->pids[i - 1] > 0 ? CLUSTER_BIT(i) : 0;
+	cluster_expect_commits(c, running, more);
 }
 
 void group_create_all(struct cluster *c, uint32_t machines, uint32_t n, const char *more)
@@ -143,8 +137,7 @@ void group_printed(const struct cluster *c, const char *text)
 
 void group_die_in_attempt(struct cluster *c, uint32_t i)
 {
-	cluster_signal(c, i, SIGTERM);
-	assert_int_equal(cluster_wait(c, i), 0);
+	cluster_end(c, i);
 	cluster_start_failing(c, i, "after-released:2");
 	assert_int_equal(cluster_wait(c, i), 128 + SIGKILL);
 }

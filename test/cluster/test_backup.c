@@ -20,30 +20,21 @@ static void back_up(const struct cluster *c, int status)
 		expect_text(outcome.err, "starling backup: run/learner-02/control.sock: ");
 }
 
-static void await_round(const struct cluster *c, uint32_t i, uint32_t round)
-{
-	double until = process_now() + PATIENCE_S;
-	while (cluster_last_round(c, i) < round && process_now() < until)
-		process_look_again();
-	assert_true(cluster_last_round(c, i) >= round);
-}
-
 CLUSTER_TEST(restored_in_mid_round)
 {
 	struct sl_error wrong;
 	cluster_open(c, N, "rounds=100000 stall_timeout=4");
 	cluster_start_all(c, "");
-	await_round(c, RESTORED, 2);
+	cluster_expect_round(c, RESTORED, 2);
 	back_up(c, 0);
 	back_up(c, 0); /* in place of the first one */
 	cluster_shell(c, "cd learner-02/state/backup; test \"$(stat -c %a . learner.db | tr '\\n' ' ')\" = "
 			 "'700 600 '; "
 			 "test $(ls | wc -l) -ge 3; ls result-*.safetensors; cp -a . ../../kept");
 	uint32_t copied = cluster_last_round(c, RESTORED);
-	await_round(c, RESTORED, copied + 2);
+	cluster_expect_round(c, RESTORED, copied + 2);
 	/* It dies when it has signed Ready, which the copy does not know. */
-	cluster_signal(c, RESTORED, SIGTERM);
-	assert_int_equal(cluster_wait(c, RESTORED), 0);
+	cluster_end(c, RESTORED);
 	cluster_start_failing(c, RESTORED, "ready-sent");
 	assert_int_equal(cluster_wait(c, RESTORED), 128 + SIGKILL);
 	cluster_shell(
@@ -52,9 +43,9 @@ CLUSTER_TEST(restored_in_mid_round)
 	uint32_t before = cluster_last_round(c, 1);
 	cluster_start(c, RESTORED, "");
 	for (uint32_t i = 1; i <= N; i++)
-		await_round(c, i, before + 3);
+		cluster_expect_round(c, i, before + 3);
 	cluster_stop(c);
-	cluster_look_exact(c, UINT64_C(1) << (RESTORED - 1), &wrong);
+	cluster_look_exact(c, CLUSTER_BIT(RESTORED), &wrong);
 	assert_string_equal(wrong.text, "");
 	assert_int_equal(cluster_count(c, RESTORED, "\"event\":\"fatal\""), 0);
 }
@@ -64,12 +55,12 @@ CLUSTER_TEST(a_copy_that_fails)
 {
 	cluster_open(c, 3, "rounds=100000");
 	cluster_start_all(c, "");
-	await_round(c, RESTORED, 1);
+	cluster_expect_round(c, RESTORED, 1);
 	cluster_shell(c, "mkdir -p learner-02/state/backup.new/folder");
 	back_up(c, 1);
 	assert_int_equal(cluster_count(c, RESTORED, "no backup: "), 1);
 	cluster_shell(c, "rm -r learner-02/state/backup.new");
 	back_up(c, 0);
-	await_round(c, RESTORED, cluster_last_round(c, RESTORED) + 1);
+	cluster_expect_round(c, RESTORED, cluster_last_round(c, RESTORED) + 1);
 	cluster_stop(c);
 }

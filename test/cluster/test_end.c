@@ -23,9 +23,7 @@ CLUSTER_TEST(killed_launcher_takes_its_learners_along)
 	kill(c->launcher, SIGKILL);
 	cluster_launch_wait(c);
 	cluster_expect_all(c, "\"event\":\"stopping\"");
-	for (int i = 0; i < 500 && process_alive(c->folder); i++)
-		process_look_again();
-	assert_false(process_alive(c->folder));
+	cluster_expect_no_process(c);
 }
 
 /* A model that outgrows its clipping range ends the run with the learner, the phase and the number. */

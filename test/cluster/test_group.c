@@ -84,8 +84,7 @@ CLUSTER_TEST(away_while_all_keys_changed)
 CLUSTER_TEST_NIGHTLY(asks_when_it_has_no_links)
 {
 	group_create_all(c, 4, 4, "");
-	cluster_signal(c, 4, SIGTERM);
-	assert_int_equal(cluster_wait(c, 4), 0);
+	cluster_end(c, 4);
 	rotate(c, 2);
 	rotate(c, 3);
 	group_done(c, "group rotate --folder learner-01");
@@ -139,14 +138,12 @@ CLUSTER_TEST(one_change_between_two_rounds)
 {
 	group_create_all(c, 4, 3, "");
 	for (uint32_t i = 2; i <= 3; i++) {
-		cluster_signal(c, i, SIGTERM);
-		assert_int_equal(cluster_wait(c, i), 0);
+		cluster_end(c, i);
 	}
 	pid_t fourth = group_begin_join(c, 4);
 	group_said(c, 4, "Waiting for the admin of ward to run: starling admit");
 	group_done(c, "admit learner-04 --folder learner-01");
-	cluster_signal(c, 1, SIGTERM);
-	assert_int_equal(cluster_wait(c, 1), 0);
+	cluster_end(c, 1);
 	cluster_start(c, 1, "");
 	assert_int_equal(process_wait(fourth), 0);
 	group_refused(c, "group remove learner-02 --folder learner-01 --no-wait", 1,
@@ -306,7 +303,8 @@ CLUSTER_TEST(wrong_machines)
 	char arguments[512];
 	group_create(c, 4, "--members 9");
 	group_join(c, 2);
-	group_refused(c, "join - --name learner-02 --address 127.0.0.1:1 --folder x --timeout 600 <invitation",
+	group_refused(c,
+		      "join - --name learner-02 --address 127.0.0.1:1 --folder x --timeout 600 <invitation",
 		      2, "another learner is called learner-02; choose a name with --name");
 	snprintf(arguments, sizeof arguments, "join - --name x --address 127.0.0.1:%u --folder x <invitation",
 		 c->ports[1]);

@@ -69,8 +69,7 @@ CLUSTER_TEST(rounds_changed_at_the_end)
 {
 	char arguments[128];
 	group_create_all(c, 4, 4, "--set quorum=3 --set serve_after_end=600");
-	cluster_signal(c, 4, SIGTERM); /* the others serve it after the last round */
-	assert_int_equal(cluster_wait(c, 4), 0);
+	cluster_end(c, 4);
 	group_all_rounds(c, 3, 1);
 	snprintf(arguments, sizeof arguments, "group set rounds %d --folder learner-01",
 		 cluster_committed(c, 1) + 4);

@@ -45,15 +45,13 @@ CLUSTER_TEST(hangup_takes_the_roster)
 CLUSTER_TEST(hangup_takes_shared_settings)
 {
 	cluster_open(c, 4, "rounds=100000 quorum=all");
-	for (uint32_t i = 1; i <= 4; i++)
-		cluster_start(c, i, "");
+	cluster_start_all(c, "");
 	cluster_expect(c, 4, "\"event\":\"committed\"");
 	cluster_shell(c, "ln -s config.yaml learner-01/starlingd.yaml; chmod 640 roster.yaml; " STARLING_PATH
 			 " group set quorum 3 --folder learner-01; test $(stat -c %a roster.yaml) = 640");
 	for (uint32_t i = 2; i <= 4; i++)
 		cluster_signal(c, i, SIGHUP);
-	for (uint32_t i = 1; i <= 4; i++)
-		cluster_expect(c, i, "start number 2 of this learner");
+	cluster_expect_all(c, "start number 2 of this learner");
 	cluster_expect(c, 4, "\"event\":\"listening\"");
 	cluster_signal(c, 4, SIGKILL);
 	cluster_expect(c, 1, "committed: 3 learners");

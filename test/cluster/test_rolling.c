@@ -25,15 +25,6 @@ static const struct change changes[] = {
 	 4, "ready-sent:2", 0, 0},
 };
 
-static void expect_round(const struct cluster *c, uint32_t i, uint32_t round)
-{
-	double end = process_now() + PATIENCE_S;
-	while (cluster_last_round(c, i) < round && process_now() < end)
-		process_look_again();
-	if (cluster_last_round(c, i) < round)
-		fail_msg("learner %u stays at round %u", i, cluster_last_round(c, i));
-}
-
 static void expect_progress(const struct cluster *c)
 {
 	uint32_t last = 0;
@@ -42,13 +33,7 @@ static void expect_progress(const struct cluster *c)
 			last = cluster_last_round(c, i);
 	for (uint32_t i = 1; i <= ALL; i++)
 		if (c->pids[i - 1] != 0)
-			expect_round(c, i, last + 2);
-}
-
-static void end(struct cluster *c, uint32_t i)
-{
-	cluster_signal(c, i, SIGTERM);
-	assert_int_equal(cluster_wait(c, i), 0);
+			cluster_expect_round(c, i, last + 2);
 }
 
 static int finished_under_the_past(const struct cluster *c)
@@ -63,14 +48,14 @@ static int finished_under_the_past(const struct cluster *c)
 /* Have the victim die, change the roster, and restart all others one after the other. */
 static void roll(struct cluster *c, const struct change *change)
 {
-	end(c, change->victim);
+	cluster_end(c, change->victim);
 	cluster_start_failing(c, change->victim, change->failpoint);
 	assert_int_equal(cluster_wait(c, change->victim), 128 + SIGKILL);
 	cluster_shell(c, change->edit);
 	for (uint32_t i = 1; i <= ALL; i++) {
 		if (c->pids[i - 1] == 0)
 			continue;
-		end(c, i);
+		cluster_end(c, i);
 		cluster_start(c, i, "");
 	}
 	if (change->victim != change->leaver)
@@ -91,7 +76,7 @@ static void finish(struct cluster *c)
 {
 	struct sl_error wrong;
 	cluster_stop(c);
-	assert_true(cluster_look_exact(c, UINT64_C(1) << (GONE - 1), &wrong) > 6);
+	assert_true(cluster_look_exact(c, CLUSTER_BIT(GONE), &wrong) > 6);
 	assert_string_equal(wrong.text, "");
 	cluster_free(c, true);
 }

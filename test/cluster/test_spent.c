@@ -17,14 +17,6 @@
 
 /* --- verbs --- */
 
-static void await_round(const struct cluster *c, uint32_t i, uint32_t round)
-{
-	double until = process_now() + PATIENCE_S;
-	while (cluster_last_round(c, i) < round && process_now() < until)
-		process_look_again();
-	assert_true(cluster_last_round(c, i) >= round);
-}
-
 /* Return a number of the status of a running learner. */
 static double spent(struct cluster *c, uint32_t i, const char *name)
 {
@@ -80,16 +72,10 @@ static struct told told(const struct cluster *c, uint32_t i)
 	return told;
 }
 
-static void stop(struct cluster *c, uint32_t i)
-{
-	cluster_signal(c, i, SIGTERM);
-	assert_int_equal(cluster_wait(c, i), 0);
-}
-
 static void start_and_await(struct cluster *c, uint32_t i)
 {
 	cluster_start(c, i, "");
-	await_round(c, i, cluster_last_round(c, 1) + 2);
+	cluster_expect_round(c, i, cluster_last_round(c, 1) + 2);
 }
 
 /* --- killed about the record --- */
@@ -142,7 +128,7 @@ CLUSTER_TEST(killed_about_the_record)
  */
 static void expect_covered(struct cluster *c, const char *command)
 {
-	stop(c, ONE);
+	cluster_end(c, ONE);
 	struct told before = told(c, ONE);
 	cluster_shell(c, command);
 	start_and_await(c, ONE);
@@ -158,11 +144,11 @@ CLUSTER_TEST(a_disk_that_was_set_back)
 {
 	cluster_open(c, N, "rounds=9000 " PRIVATE);
 	cluster_start_all(c, "");
-	await_round(c, ONE, 2);
-	stop(c, ONE);
+	cluster_expect_round(c, ONE, 2);
+	cluster_end(c, ONE);
 	cluster_shell(c, "cp -a learner-02/state learner-02/kept");
 	start_and_await(c, ONE);
-	await_round(c, ONE, cluster_last_round(c, ONE) + 3);
+	cluster_expect_round(c, ONE, cluster_last_round(c, ONE) + 3);
 	expect_covered(c, "cd learner-02; mv state lost; mv kept state");
 	cluster_stop(c);
 }
@@ -171,12 +157,12 @@ CLUSTER_TEST(a_restored_backup)
 {
 	cluster_open(c, N, "rounds=9000 " PRIVATE);
 	cluster_start_all(c, "");
-	await_round(c, ONE, 2);
+	cluster_expect_round(c, ONE, 2);
 	process_run(&c->outcome, c->folder,
 		    (const char *const[]){STARLING_PATH, "backup", "--control", "run/learner-02/control.sock",
 					  NULL});
 	assert_int_equal(c->outcome.status, 0);
-	await_round(c, ONE, cluster_last_round(c, ONE) + 3);
+	cluster_expect_round(c, ONE, cluster_last_round(c, ONE) + 3);
 	expect_covered(c, "cd learner-02; mv state lost; cp -a lost/backup state");
 	cluster_stop(c);
 }
@@ -185,7 +171,7 @@ CLUSTER_TEST(an_emptied_folder)
 {
 	cluster_open(c, N, "rounds=9000 " PRIVATE);
 	cluster_start_all(c, "");
-	await_round(c, ONE, 4);
+	cluster_expect_round(c, ONE, 4);
 	expect_covered(c, "cd learner-02; mv state lost");
 	cluster_stop(c);
 }

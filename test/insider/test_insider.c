@@ -161,16 +161,6 @@ static bool is_honest(const struct play *p, uint32_t i)
 	return i != p->liar && i != p->other && i != p->trial->absent;
 }
 
-/* Committed, or shown after a round without it. */
-static void expect_model_of_round_2(const struct cluster *c, uint32_t i)
-{
-	double end = process_now() + PATIENCE_S;
-	while (cluster_last_round(c, i) < 2 && process_now() < end)
-		process_look_again();
-	if (cluster_last_round(c, i) < 2)
-		fail_msg("learner %u has no model of round 2", i);
-}
-
 static void begin(struct play *p)
 {
 	char settings[512];
@@ -193,7 +183,7 @@ static void begin(struct play *p)
 		return;
 	for (uint32_t i = 1; i <= p->n; i++)
 		if (is_honest(p, i) && i != p->trial->late)
-			expect_model_of_round_2(p->c, i);
+			cluster_expect_round(p->c, i, 2);
 	cluster_start(p->c, p->trial->late, "");
 }
 
@@ -285,9 +275,9 @@ static void end(struct play *p)
 /* Return what went wrong, NULL: the lie was withstood. */
 static const char *flaw_of(const struct play *p, int rounds, struct sl_error *wrong)
 {
-	uint64_t absent = p->trial->absent == 0 ? 0 : UINT64_C(1) << (p->trial->absent - 1);
-	uint64_t other = p->other == 0 ? 0 : UINT64_C(1) << (p->other - 1);
-	cluster_look_exact(p->c, UINT64_C(1) << (p->liar - 1) | other | absent, wrong);
+	uint64_t absent = p->trial->absent == 0 ? 0 : CLUSTER_BIT(p->trial->absent);
+	uint64_t other = p->other == 0 ? 0 : CLUSTER_BIT(p->other);
+	cluster_look_exact(p->c, CLUSTER_BIT(p->liar) | other | absent, wrong);
 	if (wrong->text[0] != '\0')
 		return wrong->text; /* a false mean */
 	if (p->ended != 0 || p->fell)
@@ -511,8 +501,7 @@ CLUSTER_TEST(an_inner_node_lies)
 CLUSTER_TEST(rosters_that_nobody_signed)
 {
 	group_create_all(c, N, N, "");
-	cluster_signal(c, N, SIGTERM);
-	assert_int_equal(cluster_wait(c, N), 0);
+	cluster_end(c, N);
 	cluster_start_lying(c, N, "offer-rosters", "");
 	for (uint32_t i = 1; i < N; i++) {
 		cluster_expect(c, i, "learner-05 (5): the roster");

@@ -33,8 +33,7 @@ static void open_and_lose(struct cluster *c, uint32_t first)
 			cluster_start(c, i, "");
 		else
 			cluster_start_failing(c, i, "after-released");
-	for (uint32_t i = 1; i <= N; i++)
-		cluster_expect(c, i, "\"event\":\"listening\"");
+	cluster_expect_all(c, "\"event\":\"listening\"");
 	for (uint32_t i = 0; i < N; i++) { /* all at once */
 		snprintf(sockets[i], PATH_MAX, "%s", cluster_path(c, i + 1, "control.sock"));
 		assert_int_equal(pthread_create(&threads[i], NULL, tell_range, sockets[i]), 0);
@@ -80,8 +79,7 @@ CLUSTER_TEST(lost_learners_hold_up_their_round_until_it_is_aborted)
 	expect_outcome(c, 0, " of round 1 is aborted",
 		       ", RECOVER; no linked learner has the deposit or the deposit key of learner-02 (2)");
 	cluster_expect(c, 1, "\"event\":\"model_invalidated\"");
-	cluster_signal(c, 1, SIGTERM);
-	assert_int_equal(cluster_wait(c, 1), 0);
+	cluster_end(c, 1);
 	strcpy(c->run.path, "/proc/self");
 	expect_abort(c, "1", "--yes", 2, "", "no learner in it: no NAME/control.sock");
 }
@@ -95,8 +93,7 @@ CLUSTER_TEST(a_learner_that_waits_for_others_names_them)
 	expect_abort(c, "1", "--yes", 1, "",
 		     ", DISCOVER; waits for learner-02 (2), learner-03 (3), learner-04 (4)");
 	expect_outcome(c, 1, "", "no attempt of that round is open here");
-	cluster_signal(c, 1, SIGTERM);
-	assert_int_equal(cluster_wait(c, 1), 0);
+	cluster_end(c, 1);
 }
 
 /* A learner that is killed and comes back only delays the round. */

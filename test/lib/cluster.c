@@ -236,6 +236,12 @@ static void show_log(const struct cluster *c, uint32_t i)
 	print_error("learner %u:\n%s\n", i, o.out);
 }
 
+void cluster_end(struct cluster *c, uint32_t i)
+{
+	cluster_signal(c, i, SIGTERM);
+	assert_int_equal(cluster_wait(c, i), 0);
+}
+
 void cluster_finish(struct cluster *c)
 {
 	for (uint32_t i = 1; i <= c->run.learners; i++) {
@@ -273,6 +279,38 @@ static bool tend(struct cluster *c, uint32_t i, int *deaths)
 	++*deaths;
 	cluster_start(c, i, "");
 	return false;
+}
+
+void cluster_expect_round(const struct cluster *c, uint32_t i, uint32_t t)
+{
+	double end = process_now() + PATIENCE_S;
+	while (cluster_last_round(c, i) < t && process_now() < end)
+		process_look_again();
+	if (cluster_last_round(c, i) < t)
+		fail_msg("learner %u has round %u, not %u", i, cluster_last_round(c, i), t);
+}
+
+void cluster_expect_commits(const struct cluster *c, uint64_t learners, int more)
+{
+	int wanted[CLUSTER_MAX];
+	double end = process_now() + PATIENCE_S;
+	for (uint32_t i = 1; i <= CLUSTER_MAX; i++)
+		wanted[i - 1] = (learners & CLUSTER_BIT(i)) == 0 ? 0 : cluster_committed(c, i) + more;
+	for (uint32_t i = 1; i <= CLUSTER_MAX; i++) {
+		while (wanted[i - 1] > 0 && cluster_committed(c, i) < wanted[i - 1] && process_now() < end)
+			process_look_again();
+		if (wanted[i - 1] > 0 && cluster_committed(c, i) < wanted[i - 1])
+			fail_msg("learner %u has committed %d rounds, not %d", i, cluster_committed(c, i),
+				 wanted[i - 1]);
+	}
+}
+
+void cluster_expect_no_process(const struct cluster *c)
+{
+	double end = process_now() + PATIENCE_S;
+	while (process_alive(c->folder) && process_now() < end)
+		process_look_again();
+	assert_false(process_alive(c->folder));
 }
 
 int cluster_tend(struct cluster *c)

@@ -64,6 +64,8 @@ void cluster_start_all(struct cluster *c, const char *settings);
 void cluster_signal(struct cluster *c, uint32_t i, int signal);
 /* Wait for the end of learner i; return its status as in struct outcome. */
 int cluster_wait(struct cluster *c, uint32_t i);
+/* End learner i by SIGTERM; its status must be 0. */
+void cluster_end(struct cluster *c, uint32_t i);
 /* Wait until all that run have ended with status 0. */
 void cluster_finish(struct cluster *c);
 /* The same, after SIGTERM. */
@@ -83,13 +85,20 @@ int cluster_count(const struct cluster *c, uint32_t i, const char *text);
 int cluster_committed(const struct cluster *c, uint32_t i);
 /* Return the last round whose model learner i has, committed or shown; 0: none. */
 uint32_t cluster_last_round(const struct cluster *c, uint32_t i);
+/* Wait until learner i has the model of round t, or of a later one. */
+void cluster_expect_round(const struct cluster *c, uint32_t i, uint32_t t);
+/* Wait until each of these learners has committed `more` rounds from now on. */
+#define CLUSTER_BIT(i) (UINT64_C(1) << ((i)-1)) /* of learner i in a set */
+void cluster_expect_commits(const struct cluster *c, uint64_t learners, int more);
+/* Wait until no process works in the folder. */
+void cluster_expect_no_process(const struct cluster *c);
 
 /* Expect of every round that all learners have: its committed model is the exact mean of the encodings of its
  * view, in the checkpoint of every learner, and no learner has logged `fatal`. Return the number of these
  * rounds. */
 uint32_t cluster_expect_exact(const struct cluster *c);
 /* The same, but write the first thing that is wrong to `wrong` ("": nothing), and do not count what the
- * learners of the bit set `liars` (bit i - 1: learner i) have committed. */
+ * learners of the set `liars` have committed. */
 uint32_t cluster_look_exact(const struct cluster *c, uint64_t liars, struct sl_error *wrong);
 
 /* Skip the case if python3 has no numpy, which --verify needs. */
