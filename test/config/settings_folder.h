@@ -3,13 +3,6 @@
  * of the command line. */
 #pragma once
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <fcntl.h>
 #include <ftw.h>
 #include <stdio.h>
@@ -17,6 +10,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "test/lib/test.h"
 
 struct folder {
 	char name[32];

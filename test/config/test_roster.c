@@ -29,8 +29,7 @@ static void load(const char *text, struct sl_roster *roster)
 {
 	struct sl_error error = {0};
 	folder_put("r.yaml", text);
-	if (load_file("r.yaml", roster, &error) != SL_OK)
-		fail_msg("%s", error.text);
+	assert_ok(load_file("r.yaml", roster, &error), error);
 }
 
 static void expect_error(const char *text, const char *message)
@@ -160,8 +159,7 @@ TEST_WITH(deployed_example_loads, folder_enter, folder_leave)
 {
 	struct sl_roster roster;
 	struct sl_error error = {0};
-	if (load_file(SL_SOURCE_ROOT "/deploy/roster.yaml", &roster, &error) != SL_OK)
-		fail_msg("%s", error.text);
+	assert_ok(load_file(SL_SOURCE_ROOT "/deploy/roster.yaml", &roster, &error), error);
 	sl_roster_close(&roster);
 }
 

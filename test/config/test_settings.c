@@ -363,8 +363,7 @@ TEST_WITH(deployed_example_is_printed, folder_enter, folder_leave)
 	assert_null(fgets(line, sizeof line, in));
 	fclose(in);
 	fclose(out);
-	if (sl_settings_load(deployed, NULL, 0, NULL, NULL, &s, &error) != SL_OK)
-		fail_msg("%s", error.text);
+	assert_ok(sl_settings_load(deployed, NULL, 0, NULL, NULL, &s, &error), error);
 }
 
 /* A line of two spaces begins a setting, also where its description is long. */

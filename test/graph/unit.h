@@ -2,18 +2,13 @@
  */
 #pragma once
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/base/arena.h"
 #include "common/base/random.h"
 #include "common/field/field.h"
+#include "test/lib/test.h"
 
 /* A test that fails fails the same way again: each begins with a seed of its own. */
 static inline uint64_t any64(uint64_t *state)

@@ -115,8 +115,7 @@ void learner_expect_started(struct learner *l, const char *folder)
 {
 	struct sl_error error;
 	learner_configure(l, folder);
-	if (learner_start(l, &error) != SL_OK)
-		fail_msg("%s", error.text);
+	assert_ok(learner_start(l, &error), error);
 }
 
 /* As --check does it. */
@@ -229,8 +228,7 @@ void learner_commit(const char *folder, sl_round t)
 	struct sl_error error = {0};
 	learner_expect_started(&l, folder);
 	learner_write_files(folder, t, &round);
-	if (sl_store_commit_round(l.daemon.store, &round, &error) != SL_OK)
-		fail_msg("%s", error.text);
+	assert_ok(sl_store_commit_round(l.daemon.store, &round, &error), error);
 	sl_result_sweep(folder, RUN, t);
 	learner_finish(&l);
 }

@@ -78,8 +78,7 @@ static void run_job(enum sl_job_kind kind, struct sl_buffer *buffers)
 {
 	struct sl_job job = {.kind = kind, .view = &learner.view, .buffers = buffers};
 	struct sl_error error;
-	if (sl_masked_states_reserve(&learner.states, &learner.workspace, &job, &error) != SL_OK)
-		fail_msg("%s", error.text);
+	assert_ok(sl_masked_states_reserve(&learner.states, &learner.workspace, &job, &error), error);
 }
 
 static int teardown(void **state)

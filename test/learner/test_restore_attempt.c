@@ -38,8 +38,7 @@ static void record(struct sl_store *store, enum sl_persist_kind kind, const stru
 	struct sl_persist persist = *more;
 	struct sl_error error;
 	persist.what = (struct sl_durable){.kind = kind, .t = 2, .a = 3};
-	if (sl_store_record(store, &persist, &error) != SL_OK)
-		fail_msg("%s", error.text);
+	assert_ok(sl_store_record(store, &persist, &error), error);
 }
 
 /* After round 1, in this state; the deposit of this learner is all fives. */

@@ -1,13 +1,8 @@
 /* folder.h - a folder of its own for each test, and small IDX files to put into it. */
 #pragma once
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "common/model/images.h"
+#include "test/lib/test.h"
 
 /* cmocka set-up and tear-down: *state is the folder's path; all files in it go with it. */
 int folder_setup(void **state);

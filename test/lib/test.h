@@ -34,6 +34,13 @@
  * once. */
 #define TEST_SETUP(setup, teardown) TEST_ENTRY_(setup_of_the_file, NULL, NULL, setup, teardown, false)
 
+/* Expect that a call succeeds; show the text of its error if it does not. */
+#define assert_ok(call, error)                                                                               \
+	do {                                                                                                 \
+		if ((call) != 0)                                                                             \
+			fail_msg("%s", (error).text);                                                        \
+	} while (0)
+
 /* --- what the macros expand to --- */
 
 struct test_entry {

@@ -95,8 +95,7 @@ static struct scene *scene_open(const char *folder)
 	s.folder = folder;
 	write_group(folder);
 	snprintf(path, sizeof path, "%s/roster.yaml", folder);
-	if (sl_admission_open(&s.admission, path, &handler, &error) != SL_OK)
-		fail_msg("%s", error.text);
+	assert_ok(sl_admission_open(&s.admission, path, &handler, &error), error);
 	invite(&s, 1, false);
 	be(&s, 3, "cy", "h:3");
 	return &s;

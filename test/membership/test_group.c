@@ -89,8 +89,7 @@ TEST_WITH(is_read_as_it_was_written, enter, folder_leave)
 	make(&group);
 	char *text = text_of(&group);
 	folder_put("r.yaml", text);
-	if (sl_group_load("r.yaml", &read, &error) != SL_OK)
-		fail_msg("%s", error.text);
+	assert_ok(sl_group_load("r.yaml", &read, &error), error);
 	char *again = text_of(&read);
 	assert_string_equal(text, again);
 	assert_string_equal(read.settings[1].value, "python3 \"my train\".py \\ # x");
@@ -126,8 +125,7 @@ static void read_plain(const char *settings, struct sl_group *group)
 	plain_lines(lines);
 	sprintf(text, "settings: {%s}\nmembers:\n%s", settings, lines);
 	folder_put("r.yaml", text);
-	if (sl_group_load("r.yaml", group, &error) != SL_OK)
-		fail_msg("%s", error.text);
+	assert_ok(sl_group_load("r.yaml", group, &error), error);
 	char *again = text_of(group);
 	assert_string_equal(text, again);
 	free(again);

@@ -104,8 +104,7 @@ TEST_WITH(signatures_are_added_one_by_one, enter, leave)
 	assert_int_equal(sl_group_missing(&now, &next), 1);
 	assert_int_equal(sl_group_follows(&now, &next, &error), SL_ERR_REFUSED);
 	put(&next);
-	if (sl_proposal_load("p.yaml", &now, &read, &error) != SL_OK)
-		fail_msg("%s", error.text);
+	assert_ok(sl_proposal_load("p.yaml", &now, &read, &error), error);
 	assert_int_equal(sl_proposal_merge(".", &read, &had, &error), SL_OK);
 	assert_int_equal(had, 0);
 	sl_group_sign_too(&read, keys[2]);

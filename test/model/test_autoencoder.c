@@ -131,8 +131,7 @@ static struct sl_trainer *open_trainer(const struct sl_settings *s, uint32_t ran
 	struct sl_trainer *trainer;
 	struct sl_error error = {0};
 	int rc = sl_autoencoder_trainer_open(s, rank, learners, &trainer, &error);
-	if (rc != SL_OK)
-		fail_msg("%s", error.text);
+	assert_ok(rc, error);
 	return trainer;
 }
 
@@ -155,8 +154,7 @@ static struct sl_training train(struct sl_trainer *trainer, float *model, uint64
 		trainer,
 		&(struct sl_training_request){.round = 1, .draw = draw, .stop = &stop, .progress = &progress},
 		model, &result, &error);
-	if (rc != SL_OK)
-		fail_msg("%s", error.text);
+	assert_ok(rc, error);
 	assert_int_equal(atomic_load(&progress), 1000);
 	return result;
 }

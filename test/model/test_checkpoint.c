@@ -34,8 +34,7 @@ static void write_round(const char *folder, const char *run, sl_round round)
 	struct sl_checkpoint c = checkpoint_of(run, round);
 	struct sl_error error = {0};
 	int rc = sl_checkpoint_write(folder, &c, &tensors, floats, &error);
-	if (rc != SL_OK)
-		fail_msg("%s", error.text);
+	assert_ok(rc, error);
 }
 
 static int first(const char *folder, const struct sl_tensors *of, struct sl_checkpoint *c,

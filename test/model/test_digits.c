@@ -13,8 +13,7 @@ static struct sl_dataset load(enum sl_partition partition, uint32_t rank, uint32
 	struct sl_dataset set;
 	struct sl_error error = {0};
 	int rc = sl_images_dataset_load("digits", &deal, &set, &error);
-	if (rc != SL_OK)
-		fail_msg("%s", error.text);
+	assert_ok(rc, error);
 	return set;
 }
 

@@ -35,8 +35,7 @@ static struct sl_dataset load(const char *folder, enum sl_partition partition, u
 	struct sl_dataset set;
 	struct sl_error error = {0};
 	int rc = sl_images_dataset_load(folder, &deal, &set, &error);
-	if (rc != SL_OK)
-		fail_msg("%s", error.text);
+	assert_ok(rc, error);
 	return set;
 }
 

@@ -1,16 +1,12 @@
 #include "test/net/pair.h"
+#include "test/lib/test.h"
 
 #include <dirent.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-
-#include <cmocka.h>
 
 #define TURN_MOST_MS 3u
 #define TURNS_LEAST 20u
@@ -226,8 +222,7 @@ static uint16_t listen_as(struct pair *pair, uint32_t i, const struct sl_tls *tl
 					 .listen = "127.0.0.1:0",
 					 .crypto = pair_offloads ? &pair->net->crypto : NULL,
 					 .handler = {end, on_up, on_down, on_frame, on_refused, NULL}};
-	if (sl_links_open(&end->links, &config, &error) != SL_OK)
-		fail_msg("%s", error.text);
+	assert_ok(sl_links_open(&end->links, &config, &error), error);
 	assert_int_equal(uv_tcp_getsockname(&end->links->listener, (struct sockaddr *)&name, &size), 0);
 	return ntohs(name.sin_port);
 }

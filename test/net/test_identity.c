@@ -10,8 +10,7 @@
 static void make(const char *folder)
 {
 	struct sl_error error = {0};
-	if (sl_identity_create(folder, "clinic-c", &error) != SL_OK)
-		fail_msg("%s", error.text);
+	assert_ok(sl_identity_create(folder, "clinic-c", &error), error);
 }
 
 static void expect_load_error(int code, const char *message)
@@ -153,8 +152,7 @@ TEST_WITH(held_by_one, folder_enter, folder_leave)
 static void load_pinned(const uint8_t *pin, struct sl_identity *id)
 {
 	struct sl_error error = {0};
-	if (sl_identity_load_pinned("id", pin, id, &error) != SL_OK)
-		fail_msg("%s", error.text);
+	assert_ok(sl_identity_load_pinned("id", pin, id, &error), error);
 }
 
 /* While a learner has two keys, the pin tells which one is loaded; afterwards the next one has the place of

@@ -20,8 +20,7 @@ static struct sl_proxy proxy_of(const char *url, const char *login)
 	int fd = mkstemp(path);
 	assert_true(fd >= 0 && write(fd, login, strlen(login)) == (ssize_t)strlen(login));
 	close(fd);
-	if (sl_proxy_set(&proxy, url, login[0] == '\0' ? "" : path, &error) != SL_OK)
-		fail_msg("%s", error.text);
+	assert_ok(sl_proxy_set(&proxy, url, login[0] == '\0' ? "" : path, &error), error);
 	unlink(path);
 	return proxy;
 }

@@ -45,8 +45,7 @@ void open_side(struct trio *trio, uint32_t self, bool relays)
 					       .listen = "127.0.0.1:0",
 					       .relays = relays,
 					       .handler = {side, on_up, on_down, on_frame, NULL, NULL}};
-	if (sl_links_open(&side->links, &config, &error) != SL_OK)
-		fail_msg("%s", error.text);
+	assert_ok(sl_links_open(&side->links, &config, &error), error);
 	assert_int_equal(uv_tcp_getsockname(&side->links->listener, (struct sockaddr *)&name, &size), 0);
 	side->port = ntohs(name.sin_port);
 }

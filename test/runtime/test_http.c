@@ -56,8 +56,7 @@ static int open_with(struct sl_http **out, const char *listen, const char *token
 static void open_server(const char *token)
 {
 	struct sl_error error = {0};
-	if (open_with(&http, "127.0.0.1:0", token, &error) != SL_OK)
-		fail_msg("%s", error.text);
+	assert_ok(open_with(&http, "127.0.0.1:0", token, &error), error);
 }
 
 static int setup(void **state)

@@ -14,8 +14,7 @@ static struct sl_log *open_log(const char *path, enum sl_log_format format, int 
 	struct sl_log *log = NULL;
 	struct sl_error error = {0};
 	snprintf(s.log, sizeof s.log, "%s", path);
-	if (sl_log_open(&log, &s, "learner-03", &error) != SL_OK)
-		fail_msg("%s", error.text);
+	assert_ok(sl_log_open(&log, &s, "learner-03", &error), error);
 	return log;
 }
 

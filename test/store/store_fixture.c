@@ -149,8 +149,7 @@ struct sl_store *open_made(const char *folder)
 	struct sl_store_owner owner = made_owner();
 	struct sl_store *store;
 	struct sl_error error = {0};
-	if (sl_store_open(&store, folder, &owner, &error) != SL_OK)
-		fail_msg("%s", error.text);
+	assert_ok(sl_store_open(&store, folder, &owner, &error), error);
 	return store;
 }
 
@@ -186,16 +185,14 @@ void expect_recorded(struct sl_store *store, enum sl_persist_kind kind, sl_round
 {
 	struct sl_persist persist = made_persist(kind, t, a, count);
 	struct sl_error error = {0};
-	if (record_made(store, &persist, &error) != SL_OK)
-		fail_msg("%s", error.text);
+	assert_ok(record_made(store, &persist, &error), error);
 }
 
 void expect_committed(struct sl_store *store, sl_round t)
 {
 	struct sl_store_round round = made_round(t);
 	struct sl_error error = {0};
-	if (sl_store_commit_round(store, &round, &error) != SL_OK)
-		fail_msg("%s", error.text);
+	assert_ok(sl_store_commit_round(store, &round, &error), error);
 }
 
 void expect_last(struct sl_store *store, sl_round t)
@@ -264,8 +261,7 @@ void expect_promises(struct sl_store *store, sl_round t, const char *text)
 	char found[512];
 	struct sl_promises promises;
 	struct sl_error error = {0};
-	if (sl_store_promises(store, t, &promises, &error) != SL_OK)
-		fail_msg("%s", error.text);
+	assert_ok(sl_store_promises(store, t, &promises, &error), error);
 	int used = snprintf(found, sizeof found, "aborted %u, over%s", promises.aborted,
 			    promises.reuse ? "" : " not again");
 	for (uint32_t i = 0; i < promises.over_count; i++) {

@@ -74,16 +74,14 @@ static struct sl_state_file open_state_file(const char *folder, uint32_t slots)
 {
 	struct sl_state_file state_file;
 	struct sl_error error = {0};
-	if (sl_state_file_open(&state_file, folder, slots, SLOT, &error) != SL_OK)
-		fail_msg("%s", error.text);
+	assert_ok(sl_state_file_open(&state_file, folder, slots, SLOT, &error), error);
 	return state_file;
 }
 
 static void write_slot(struct sl_state_file *state_file, uint32_t slot, int byte)
 {
 	struct sl_error error = {0};
-	if (sl_state_file_reserve(state_file, slot, &error) != SL_OK)
-		fail_msg("%s", error.text);
+	assert_ok(sl_state_file_reserve(state_file, slot, &error), error);
 	memset(state_file->base + slot * SLOT, byte, SLOT);
 }
 

@@ -52,8 +52,7 @@ static unsigned steps_of_round(struct sl_store *store, sl_round t)
 				     over};
 	struct sl_promises promises;
 	struct sl_error error;
-	if (sl_store_promises(store, t, &promises, &error) != SL_OK)
-		fail_msg("%s", error.text);
+	assert_ok(sl_store_promises(store, t, &promises, &error), error);
 	unsigned steps = promises.over_count > 0 ? 4
 			 : promises.a != 0	 ? (promises.open.state == SL_OPEN_RELEASED ? 3 : 2)
 						 : promises.aborted;

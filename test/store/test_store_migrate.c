@@ -131,8 +131,7 @@ TEST_WITH(a_look_changes_nothing, make_without_over, folder_teardown)
 	struct sl_store *store;
 	struct sl_error error = {0};
 	for (int i = 0; i < 2; i++) {
-		if (sl_store_peek(&store, *state, &owner, &error) != SL_OK)
-			fail_msg("%s", error.text);
+		assert_ok(sl_store_peek(&store, *state, &owner, &error), error);
 		expect_records(store);
 		sl_store_close(store);
 		expect_format(*state, 4);

@@ -1,15 +1,10 @@
 /* schedules.h - what the topology suites include: cmocka, and schedules from text and to it. */
 #pragma once
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "test/lib/test.h"
 #include "tools/topology/topology.h"
 
 static inline int parse_schedule(const char *text, struct sl_schedule *schedule, struct sl_error *error)
@@ -25,8 +20,7 @@ static inline struct sl_schedule schedule_of(const char *text)
 {
 	struct sl_schedule schedule;
 	struct sl_error error = {0};
-	if (parse_schedule(text, &schedule, &error) != SL_OK)
-		fail_msg("%s", error.text);
+	assert_ok(parse_schedule(text, &schedule, &error), error);
 	return schedule;
 }
 
@@ -36,8 +30,7 @@ static inline struct sl_schedule draw_schedule(const char *family, uint32_t n, u
 	const struct sl_topology_request request = {.text = family, .learners = n, .steps = steps, .seed = 1};
 	struct sl_schedule schedule;
 	struct sl_error error = {0};
-	if (sl_topology_schedule(&request, &schedule, &error) != SL_OK)
-		fail_msg("%s", error.text);
+	assert_ok(sl_topology_schedule(&request, &schedule, &error), error);
 	return schedule;
 }
 

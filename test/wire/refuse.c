@@ -1,15 +1,11 @@
 #include "test/wire/refuse.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/base/arena.h"
 #include "proto/messages.pb-c.h"
+#include "test/lib/test.h"
 #include "test/wire/literal.h"
 
 static uint8_t room[SL_VECTOR_BYTES_MAX + 64]; /* for the payload under construction */
