@@ -227,6 +227,7 @@ struct sl_links {
 	uint32_t asked;	       /* requests of learners that join, in this second */
 	uint64_t asked_since;  /* .. which began then */
 	uint32_t dials, begun; /* dials under way; dials begun since the last tick */
+	uint64_t wary_until;   /* while which any peer is suspect; 0: never */
 	uint32_t told;	       /* places told in this second */
 	uint64_t told_since;   /* .. which began then */
 	uint32_t next;	       /* peer that is dialled first at the next tick */

@@ -27,7 +27,8 @@ void sl_links_end_name(const struct sl_link *link, char text[static SL_ADDRESS_B
 
 void sl_links_suspect(struct sl_links *links, uint32_t peer)
 {
-	links->slots[peer].suspect_until = uv_now(links->config.loop) + links->config.timing->direct;
+	links->wary_until = uv_now(links->config.loop) + links->config.timing->direct;
+	links->slots[peer].suspect_until = links->wary_until;
 }
 
 /* Return the place of this process: as known, or in that of the one which was seen less lately. NULL: it is a
@@ -131,7 +132,7 @@ void sl_links_rival(struct sl_link *link, uint32_t member)
 void sl_links_places_look(struct sl_links *links, uint64_t now)
 {
 	const struct sl_links_timing *timing = links->config.timing;
-	for (uint32_t i = 0; i < links->config.roster->size; i++) {
+	for (uint32_t i = 0; i < links->config.roster->size && now < links->wary_until; i++) {
 		const struct sl_slot *slot = &links->slots[i];
 		if (now >= slot->suspect_until || slot->up == NULL ||
 		    now >= slot->up->heard + 2 * timing->ping)
