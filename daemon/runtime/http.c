@@ -3,7 +3,6 @@
 #include <assert.h>
 #include <errno.h>
 #include <microhttpd.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 #include <unistd.h>
 
 #include "common/base/bytes.h"
+#include "daemon/runtime/http_connection.h"
 #include "daemon/runtime/http_listen.h"
 #include "daemon/runtime/http_origin.h"
 #include "daemon/runtime/http_token.h"
@@ -21,16 +21,6 @@
 #define HANDLES 3u
 #define TARGET_BYTES_MAX 4096u /* path and query of a request */
 #define KEYS_MAX 16u	       /* of a query */
-
-/* A connection, from accept to close. */
-struct connection {
-	struct connection *next, **at;
-	int fd;
-	uint64_t since; /* of the loop's time: when it was accepted or last answered */
-	struct in6_addr from;
-	bool serving; /* it has sent a request that is answered now; else it may be ended for another */
-	bool streaming, refused; /* refused: it is being ended */
-};
 
 struct sl_http_stream {
 	struct sl_http_stream *next, **at;
@@ -50,8 +40,7 @@ struct sl_http {
 	uv_timer_t tick;  /* of slow connections, and of comments */
 	uint32_t handles; /* open ones of these */
 	uint32_t ticks;
-	bool closed; /* a connection, since libmicrohttpd was run */
-	struct connection *connections;
+	struct sl_http_connections connections;
 	struct sl_http_stream *streams;
 	struct sl_http_config config;
 	char token[SL_HTTP_TOKEN_BYTES]; /* "": none */
@@ -74,9 +63,9 @@ static void run(struct sl_http *http)
 {
 	MHD_UNSIGNED_LONG_LONG ms;
 	do {
-		http->closed = false;
+		http->connections.closed = false;
 		MHD_run(http->mhd);
-	} while (http->closed);
+	} while (http->connections.closed);
 	if (MHD_get_timeout(http->mhd, &ms) == MHD_YES)
 		uv_timer_start(&http->due, on_due, ms, 0);
 	else
@@ -277,11 +266,6 @@ static void free_stream(void *context)
 	free(stream);
 }
 
-static struct connection *connection_of(struct MHD_Connection *connection)
-{
-	return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
-}
-
 static struct sl_http_stream *new_stream(struct sl_http_request *request, const void *topic)
 {
 	struct sl_http *http = request->http;
@@ -290,7 +274,7 @@ static struct sl_http_stream *new_stream(struct sl_http_request *request, const 
 		return NULL;
 	stream->http = http;
 	stream->connection = request->connection;
-	stream->fd = connection_of(request->connection)->fd;
+	stream->fd = sl_http_connection_of(request->connection)->fd;
 	stream->topic = topic;
 	stream->next = http->streams;
 	stream->at = &http->streams;
@@ -320,7 +304,7 @@ struct sl_http_stream *sl_http_stream(struct sl_http_request *request, const voi
 	answer(request, MHD_HTTP_OK, response);
 	if (!request->answered)
 		return NULL; /* destroyed, and the stream with it */
-	connection_of(request->connection)->streaming = true;
+	sl_http_connection_of(request->connection)->streaming = true;
 	queue(stream, first, sizeof first - 1);
 	return stream;
 }
@@ -381,7 +365,7 @@ static void *on_target(void *context, const char *target, struct MHD_Connection 
 {
 	static const char answer[] =
 		"HTTP/1.1 414 URI Too Long\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
-	struct connection *connection = connection_of(mhd);
+	struct sl_http_connection *connection = sl_http_connection_of(mhd);
 	size_t keys = 1;
 	(void)context;
 	for (const char *c = target; *c != '\0'; c++)
@@ -405,14 +389,14 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
 	(void)version;
 	(void)upload;
 	assert(*upload_size == 0); /* no body gets past the check */
-	if (connection_of(connection)->refused)
+	if (sl_http_connection_of(connection)->refused)
 		return MHD_NO;
 	if (*seen == NULL) {
 		*seen = http;
 		check(&request, method);
 		return MHD_YES;
 	}
-	connection_of(connection)->serving = true;
+	sl_http_connection_of(connection)->serving = true;
 	http->config.serve(http->config.context, &request);
 	if (!request.answered)
 		refuse(&request, MHD_HTTP_NOT_FOUND, NULL, NULL, "there is nothing here\n");
@@ -423,7 +407,7 @@ static void on_answered(void *context, struct MHD_Connection *mhd, void **seen,
 			enum MHD_RequestTerminationCode code)
 {
 	struct sl_http *http = context;
-	struct connection *connection = connection_of(mhd);
+	struct sl_http_connection *connection = sl_http_connection_of(mhd);
 	(void)seen;
 	(void)code;
 	if (connection != NULL) {
@@ -432,91 +416,7 @@ static void on_answered(void *context, struct MHD_Connection *mhd, void **seen,
 	}
 }
 
-/* ---- connections ---- */
-
-/* Return the address of the client; of IPv6, the network, since a machine has as many addresses in it as it
- * wants. */
-static struct in6_addr address_of(int fd)
-{
-	union {
-		struct sockaddr any;
-		struct sockaddr_in v4;
-		struct sockaddr_in6 v6;
-	} at = {.any.sa_family = AF_UNSPEC};
-	struct in6_addr from = IN6ADDR_ANY_INIT;
-	socklen_t size = sizeof at;
-	getpeername(fd, &at.any, &size);
-	if (at.any.sa_family == AF_INET)
-		memcpy(&from.s6_addr[12], &at.v4.sin_addr, sizeof at.v4.sin_addr);
-	else if (at.any.sa_family == AF_INET6)
-		memcpy(&from, &at.v6.sin6_addr, IN6_IS_ADDR_V4MAPPED(&at.v6.sin6_addr) ? 16 : 8);
-	return from;
-}
-
-/* Make room for other clients: of the connections that wait for a request, end the oldest one of this
- * address, if the address has too many, or of all, if all places are taken. An honest client sends its
- * request at once. */
-static void end_oldest(struct sl_http *http, const struct connection *newest)
-{
-	struct connection *oldest = NULL, *oldest_here = NULL;
-	uint32_t all = 0, here = 0;
-	for (struct connection *c = http->connections; c != NULL; c = c->next) {
-		all += !c->refused;
-		if (c->serving || c->refused)
-			continue;
-		oldest = c;
-		if (memcmp(&c->from, &newest->from, sizeof c->from) != 0)
-			continue;
-		oldest_here = c;
-		here++;
-	}
-	if (here > SL_HTTP_ADDRESS_MAX)
-		oldest = oldest_here;
-	else if (all < SL_HTTP_CONNECTIONS_MAX || oldest == newest)
-		return;
-	oldest->refused = true;
-	shutdown(oldest->fd, SHUT_RDWR);
-}
-
-static void add(struct sl_http *http, struct MHD_Connection *mhd, void **socket_context)
-{
-	struct connection *connection = calloc(1, sizeof *connection);
-	if (connection == NULL)
-		abort();
-	connection->fd = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
-	connection->since = uv_now(http->config.loop);
-	connection->from = address_of(connection->fd);
-	connection->next = http->connections;
-	connection->at = &http->connections;
-	if (connection->next != NULL)
-		connection->next->at = &connection->next;
-	http->connections = connection;
-	*socket_context = connection;
-	end_oldest(http, connection);
-}
-
-static void on_connection(void *context, struct MHD_Connection *mhd, void **socket_context,
-			  enum MHD_ConnectionNotificationCode code)
-{
-	struct sl_http *http = context;
-	struct connection *connection = *socket_context;
-	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
-		add(http, mhd, socket_context);
-	} else {
-		http->closed = true;
-		*connection->at = connection->next;
-		if (connection->next != NULL)
-			connection->next->at = connection->at;
-		free(connection);
-	}
-}
-
-/* Return the milliseconds in which the connection must have sent a request, or have read its answer. */
-static uint64_t patience_ms(const struct sl_http *http, const struct connection *connection)
-{
-	unsigned most = connection->serving ? http->config.seconds : SL_HTTP_HEAD_SECONDS;
-	return 1000u * (most < http->config.seconds ? most : http->config.seconds);
-}
+/* ---- the timer ---- */
 
 /* Return true if the client has closed the connection. While a stream is suspended, libmicrohttpd does not
  * look. */
@@ -530,11 +430,8 @@ static bool is_closed(int fd)
 static void on_tick(uv_timer_t *timer)
 {
 	struct sl_http *http = timer->data;
-	uint64_t now = uv_now(timer->loop);
 	bool beat = ++http->ticks % BEAT_TICKS == 0;
-	for (const struct connection *c = http->connections; c != NULL; c = c->next)
-		if (!c->streaming && now - c->since > patience_ms(http, c))
-			shutdown(c->fd, SHUT_RDWR);
+	sl_http_connections_look(&http->connections);
 	for (struct sl_http_stream *s = http->streams; s != NULL; s = s->next)
 		if (is_closed(s->fd))
 			drop(s);
@@ -550,9 +447,10 @@ static struct MHD_Daemon *start(struct sl_http *http, int fd)
 				MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
 				SL_HTTP_CONNECTIONS_MAX, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
 				(size_t)SL_HTTP_REQUEST_BYTES, MHD_OPTION_CONNECTION_TIMEOUT,
-				http->config.seconds, MHD_OPTION_NOTIFY_CONNECTION, on_connection, http,
-				MHD_OPTION_NOTIFY_COMPLETED, on_answered, http, MHD_OPTION_URI_LOG_CALLBACK,
-				on_target, http, MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_END);
+				http->config.seconds, MHD_OPTION_NOTIFY_CONNECTION,
+				sl_http_connections_notify, &http->connections, MHD_OPTION_NOTIFY_COMPLETED,
+				on_answered, http, MHD_OPTION_URI_LOG_CALLBACK, on_target, http,
+				MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_END);
 }
 
 static void on_closed(uv_handle_t *handle)
@@ -587,6 +485,8 @@ int sl_http_open(struct sl_http **out, const struct sl_http_config *config, stru
 	http->config = *config;
 	if (http->config.seconds == 0)
 		http->config.seconds = SL_HTTP_SECONDS;
+	http->connections =
+		(struct sl_http_connections){.loop = config->loop, .seconds = http->config.seconds};
 	snprintf(http->token, sizeof http->token, "%s", config->token ? config->token : "");
 	int rc = sl_http_listen(config->listen, config->token != NULL ? NULL : config->need, &fd, http->host,
 				http->url, error);
