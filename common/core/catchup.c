@@ -354,6 +354,8 @@ static const char *check(struct sl_core *core, const struct sl_buffer *buffer)
 		return "a result without a digest";
 	if (shown->count < c->signers)
 		return "a result with the digests of too few participants";
+	if (buffer->index >= c->chunks)
+		return "a chunk of a result that has fewer";
 	if (buffer->size != sl_certificate_chunk_bytes(core, buffer->index))
 		return "a chunk of a result of the wrong size";
 	return NULL;
@@ -371,7 +373,8 @@ static bool is_spare(const struct sl_core *core, uint32_t s, const struct sl_buf
 	const struct sl_certificate *shown = &core->shown.certificate;
 	bool other = shown->count < c->signers || c->signers == 0 || buffer->t != shown->t ||
 		     memcmp(buffer->view, shown->view, SL_HASH_BYTES) != 0;
-	return other ? s != c->shows : buffer->index != index_of(c, s, c->sources[s].in);
+	bool due = buffer->index >= c->chunks || buffer->index == index_of(c, s, c->sources[s].in);
+	return other ? s != c->shows : !due;
 }
 
 static void absorb(struct sl_core *core, struct sl_buffer *buffer)

@@ -434,7 +434,7 @@ CASE(c_and_one_have_committed, driver_ready(driver_new(4, 4)),
 
 CASE(hellos_of_c_and_one, driver_ready(driver_new(4, 4)),
      "hello t2 training from 2 ->\n"
-     "hello t2 training from 3 -> CATCHUP, request t0 0 to 2, request t0 0 to 3")
+     "hello t2 training from 3 -> CATCHUP, request t0 0 to 2, request t0 1 to 3")
 
 /* The Hello of a link that fell says nothing of what its end says now. */
 CASE(a_hello_of_a_link_that_fell, driver_ready(driver_new(4, 4)),

@@ -127,6 +127,7 @@ TEST(rejected_chunks)
 {
 	expect_rejected(behind(MANY), "0 t4", "a result without a digest");
 	expect_rejected(with_digests(MANY), "0 t5", "a result without a digest");
+	expect_rejected(with_digests(MANY), "6 t4", "a chunk of a result that has fewer");
 	expect_rejected(with_digests(MANY), "0 t4 size -4", "a chunk of a result of the wrong size");
 	expect_rejected(with_digests(MANY), "0 t4 size +4", "a chunk of a result of the wrong size");
 }

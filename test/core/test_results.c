@@ -176,8 +176,9 @@ static void wrong(enum sl_message_kind kind, uint32_t at, enum change how)
 	expect_caught_up(sim, note);
 	assert_int_not_equal(note->report.peer, trouble.server);
 	assert_in_range(note->report.caught_up.signers, 2, 3);
-	assert_int_equal(sl_sim_expect(sim, AWAY, SL_REPORT_REJECTED, SL_REASON_NONE)->report.peer,
-			 trouble.server);
+	if (how != NEXT_INDEX) /* it may be one that was due once */
+		assert_int_equal(sl_sim_expect(sim, AWAY, SL_REPORT_REJECTED, SL_REASON_NONE)->report.peer,
+				 trouble.server);
 	sl_sim_free(sim);
 }
 
