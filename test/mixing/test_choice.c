@@ -3,6 +3,19 @@
 #include "common/mixing/engine.h"
 #include "test/lib/test.h"
 
+/* clang-format off */
+static const struct sl_engine_costs any_view = {
+	.k = 9, .degree = 7, .depth = 2, .trees = 1, .load = 4, .busiest = 4, .elements = 100, .bits = 32};
+static const struct sl_engine_costs complete_of_ten = {
+	.k = 1, .degree = 1, .depth = 1, .trees = 10, .load = 18, .busiest = 9, .elements = 1000, .bits = 32};
+static const struct sl_engine_costs ring_of_ten = {
+	.k = 150, .degree = 5, .depth = 5, .trees = 10, .load = 18, .busiest = 2, .elements = 100, .bits = 32};
+static const struct sl_engine_costs random_of_hundred = {
+	.k = 32, .degree = 99, .depth = 20, .trees = 1, .load = 60, .busiest = 20, .elements = 10, .bits = 32};
+static const struct sl_engine_costs five_far = {
+	.k = 1, .degree = 1, .depth = 1, .trees = 5, .load = 8, .busiest = 4, .elements = 1000000, .bits = 22};
+/* clang-format on */
+
 static enum sl_engine choice(enum sl_engine wanted, struct sl_engine_costs costs, uint64_t steps)
 {
 	uint64_t found = 0;
@@ -13,14 +26,7 @@ static enum sl_engine choice(enum sl_engine wanted, struct sl_engine_costs costs
 
 TEST(by_setting)
 {
-	struct sl_engine_costs all = {.k = 9,
-				      .degree = 7,
-				      .depth = 2,
-				      .trees = 1,
-				      .load = 4,
-				      .busiest = 4,
-				      .elements = 100,
-				      .bits = 32};
+	struct sl_engine_costs all = any_view;
 	assert_int_equal(choice(SL_ENGINE_EXACT, all, 7), SL_ENGINE_EXACT);
 	assert_int_equal(choice(SL_ENGINE_METROPOLIS, all, 9), SL_ENGINE_METROPOLIS);
 	assert_int_equal(choice(SL_ENGINE_FOREST, all, 4), SL_ENGINE_FOREST);
@@ -54,42 +60,21 @@ TEST(window_of_forest)
  * deposit to one. */
 TEST(cheapest)
 {
-	struct sl_engine_costs complete = {.k = 1,
-					   .degree = 1,
-					   .depth = 1,
-					   .trees = 10,
-					   .load = 18,
-					   .busiest = 9,
-					   .elements = 1000,
-					   .bits = 32};
+	struct sl_engine_costs complete = complete_of_ten;
 	assert_int_equal(choice(SL_ENGINE_AUTO, complete, 1), SL_ENGINE_EXACT);
 	complete.elements = 10000000;
 	assert_int_equal(choice(SL_ENGINE_AUTO, complete, 2),
 			 SL_ENGINE_FOREST); /* 2.8 vectors instead of 9 */
 	complete.failed = true;		    /* 10.8 */
 	assert_int_equal(choice(SL_ENGINE_AUTO, complete, 1), SL_ENGINE_EXACT);
-	struct sl_engine_costs ring = {.k = 150,
-				       .degree = 5,
-				       .depth = 5,
-				       .trees = 10,
-				       .load = 18,
-				       .busiest = 2,
-				       .elements = 100,
-				       .bits = 32};
+	struct sl_engine_costs ring = ring_of_ten;
 	assert_int_equal(choice(SL_ENGINE_AUTO, ring, 5),
 			 SL_ENGINE_EXACT); /* half the steps, and little to send */
 	ring.elements = 1000000;
 	assert_int_equal(choice(SL_ENGINE_AUTO, ring, 10), SL_ENGINE_FOREST); /* 2.8 vectors instead of 10 */
 	ring.failed = true;
 	assert_int_equal(choice(SL_ENGINE_AUTO, ring, 10), SL_ENGINE_FOREST); /* 3.8 */
-	struct sl_engine_costs random = {.k = 32,
-					 .degree = 99,
-					 .depth = 20,
-					 .trees = 1,
-					 .load = 60,
-					 .busiest = 20,
-					 .elements = 10,
-					 .bits = 32};
+	struct sl_engine_costs random = random_of_hundred;
 	assert_int_equal(choice(SL_ENGINE_AUTO, random, 40), SL_ENGINE_FOREST); /* metropolis is not asked */
 	random.k = SL_ITERATIONS_NONE;
 	assert_int_equal(choice(SL_ENGINE_AUTO, random, 40), SL_ENGINE_FOREST);
@@ -103,14 +88,7 @@ TEST(cheapest)
  * for 6 hops. On long links, or with short vectors, waiting costs more. */
 TEST(waits_for_hops)
 {
-	struct sl_engine_costs far = {.k = 1,
-				      .degree = 1,
-				      .depth = 1,
-				      .trees = 5,
-				      .load = 8,
-				      .busiest = 4,
-				      .elements = 1000000,
-				      .bits = 22};
+	struct sl_engine_costs far = five_far;
 	assert_int_equal(choice(SL_ENGINE_AUTO, far, 2), SL_ENGINE_FOREST);
 	far.hop_bytes = 1 << 20; /* 20 MB/s, 100 ms there and back */
 	assert_int_equal(choice(SL_ENGINE_AUTO, far, 1), SL_ENGINE_EXACT);
@@ -141,14 +119,7 @@ TEST(no_overflow)
 /* Deposits go by the tree where nothing but forest can mix, whatever K the Readys will announce. */
 TEST(keepers)
 {
-	struct sl_engine_costs costs = {.k = 9,
-					.degree = 5,
-					.depth = 5,
-					.trees = 10,
-					.load = 18,
-					.busiest = 2,
-					.elements = 100,
-					.bits = 32};
+	struct sl_engine_costs costs = ring_of_ten;
 	for (int pass = 0; pass < 3; pass++) {
 		bool cheaper = pass == 1, alone = pass == 2;
 		costs.elements = cheaper ? 1000000 : 100;
