@@ -95,18 +95,23 @@ static size_t count_descriptors(void)
 	return count;
 }
 
-static void identify(struct net *net, uint32_t i)
+void net_identify(const struct net *net, const char *name, uint32_t i, struct sl_identity *identity,
+		  struct sl_member *member)
 {
 	struct sl_error error = {0};
-	struct sl_member *m = &net->members[i];
 	char folder[64];
-	snprintf(folder, sizeof folder, "%s/%u", net->folder, i);
+	snprintf(folder, sizeof folder, "%s/%s-%u", net->folder, name, i);
+	assert_ok(sl_identity_create(folder, name, &error), error);
+	assert_ok(sl_identity_load(folder, identity, &error), error);
+	memcpy(member->pin, identity->pin, sizeof member->pin);
+}
+
+static void identify(struct net *net, uint32_t i)
+{
+	struct sl_member *m = &net->members[i];
 	m->id = i + 1;
 	snprintf(m->name, sizeof m->name, "site-%u", i);
-	if (sl_identity_create(folder, m->name, &error) != SL_OK ||
-	    sl_identity_load(folder, &net->identities[i], &error) != SL_OK)
-		fail_msg("%s", error.text);
-	memcpy(m->pin, net->identities[i].pin, sizeof m->pin);
+	net_identify(net, "site", i, &net->identities[i], m);
 }
 
 /* The loop keeps a spare descriptor from its first socket on. */

@@ -61,6 +61,10 @@ void net_elapse(struct net *net, uint64_t ms);
 /* Turn the loop until the condition holds; false: not within `ms` of attended time. */
 bool net_until(struct net *net, uint64_t ms, bool (*condition)(void *), void *argument);
 
+/* Make identity i of the folder of `net`, and give its key to a member. */
+void net_identify(const struct net *net, const char *name, uint32_t i, struct sl_identity *identity,
+		  struct sl_member *member);
+
 void pair_open(struct pair *pair, struct net *net);
 /* With another TLS for one end, which may know other keys. */
 void pair_open_with(struct pair *pair, struct net *net, uint32_t end, const struct sl_tls *tls);

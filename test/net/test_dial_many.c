@@ -77,21 +77,9 @@ static struct sl_links *open_links(struct many *many, uint32_t self, struct sl_t
 		.listen = "127.0.0.1:0",
 		.timing = &many->net.timing,
 		.handler = {.context = many, .up = self == 0 ? on_up : ignore_up, .down = ignore_down}};
-	if (sl_tls_open(tls, identity, &many->roster, &error) != SL_OK ||
-	    sl_links_open(&links, &config, &error) != SL_OK)
-		fail_msg("%s", error.text);
+	assert_ok(sl_tls_open(tls, identity, &many->roster, &error), error);
+	assert_ok(sl_links_open(&links, &config, &error), error);
 	return links;
-}
-
-static void make_identity(struct many *many, uint32_t i, uint32_t member)
-{
-	char folder[64];
-	struct sl_error error = {0};
-	snprintf(folder, sizeof folder, "%s/many-%u", many->net.folder, i);
-	if (sl_identity_create(folder, "many", &error) != SL_OK ||
-	    sl_identity_load(folder, &many->identities[i], &error) != SL_OK)
-		fail_msg("%s", error.text);
-	memcpy(many->roster.members[member].pin, many->identities[i].pin, SL_HASH_BYTES);
 }
 
 /* Make a roster whose learners give no answer, but for one of EVERY. */
@@ -109,9 +97,10 @@ static void open_many(struct many *many)
 		memcpy(m->pin, &m->id, sizeof m->id);
 		snprintf(m->address, sizeof m->address, "127.0.0.1:%u", port);
 	}
-	make_identity(many, 0, 0);
+	net_identify(&many->net, "many", 0, &many->identities[0], &many->roster.members[0]);
 	for (uint32_t i = 0; i < MANY / EVERY; i++)
-		make_identity(many, 1 + i, i * EVERY + EVERY - 1);
+		net_identify(&many->net, "many", 1 + i, &many->identities[1 + i],
+			     &many->roster.members[i * EVERY + EVERY - 1]);
 	many->links = open_links(many, 0, &many->tls[0], &many->identities[0]);
 	for (uint32_t i = 0; i < MANY / EVERY; i++) {
 		uint32_t member = i * EVERY + EVERY - 1;

@@ -59,17 +59,12 @@ struct trio *trio_open(bool relays)
 {
 	struct trio *trio = calloc(1, sizeof *trio); /* that of a test that has failed has threads */
 	struct sl_error error = {0};
-	char folder[64];
 	assert_non_null(trio);
 	net_open(&trio->net);
 	trio->roster = (struct sl_roster){.members = trio->members, .size = COUNT};
 	for (uint32_t i = 0; i < COUNT; i++) {
 		trio->members[i].id = 10 + i;
-		snprintf(folder, sizeof folder, "%s/trio-%u", trio->net.folder, i);
-		if (sl_identity_create(folder, "trio", &error) != SL_OK ||
-		    sl_identity_load(folder, &trio->identities[i], &error) != SL_OK)
-			fail_msg("%s", error.text);
-		memcpy(trio->members[i].pin, trio->identities[i].pin, SL_HASH_BYTES);
+		net_identify(&trio->net, "trio", i, &trio->identities[i], &trio->members[i]);
 	}
 	for (uint32_t i = 0; i < COUNT; i++) {
 		assert_int_equal(sl_tls_open(&trio->tls[i], &trio->identities[i], &trio->roster, &error),
