@@ -62,7 +62,8 @@ static void begin(unsigned ms)
 		asked[i] = 0;
 	silent = false;
 	hang_ms = ms;
-	most = resolved = 0;
+	most = 0;
+	resolved = 0;
 }
 
 static void end_all(void)
