@@ -1,6 +1,7 @@
 #include "common/core/digests.h"
 
 #include "common/core/allowance.h"
+#include "common/core/held.h"
 #include "common/core/relay.h"
 
 const struct sl_digest *sl_digests_of(const struct sl_core *core, uint32_t position)
@@ -48,7 +49,7 @@ bool sl_digests_take(struct sl_core *core, uint32_t from, const struct sl_digest
 		return false;
 	struct sl_digest_record *dr = &core->digests[signer];
 	if (sl_digests_of(core, position) != NULL) {
-		sl_bit_set(dr->record.sent, from);
+		sl_held_set(core, SL_MSG_DIGEST, signer, from, true);
 		return false;
 	}
 	if (!sl_allowance_record(core, signer, digest->t))

@@ -153,7 +153,7 @@ void sl_flood_link_state(struct sl_core *core, uint32_t from, const struct sl_me
 		if (age < 0)
 			return;
 		if (age == 0) {
-			sl_bit_set(lr->record.sent, from);
+			sl_held_set(core, SL_MSG_LINK_STATE, signer, from, true);
 			if (memcmp(state->signature, lr->state.signature, SL_SIG_BYTES) != 0)
 				equivocated(core, signer, state);
 			return;
@@ -213,7 +213,7 @@ void sl_flood_ready(struct sl_core *core, uint32_t from, const struct sl_message
 					       (const uint32_t[]){rr->ready.t, rr->ready.a}, 2)
 				     : 1;
 	if (age == 0)
-		sl_bit_set(rr->record.sent, from);
+		sl_held_set(core, SL_MSG_READY, signer, from, true);
 	if (age <= 0 || !sl_allowance_record(core, signer, ready->t))
 		return;
 	rr->ready = *ready;
@@ -249,7 +249,7 @@ void sl_flood_abort(struct sl_core *core, uint32_t from, const struct sl_message
 	uint32_t news = abort_record->t == core->t ? sl_aborts_take(core, signer, abort_record) : 0;
 	int age = fr->record.present ? compare_aborts(abort_record, &fr->abort) : 1;
 	if (age == 0)
-		sl_bit_set(fr->record.sent, from);
+		sl_held_set(core, SL_MSG_ABORT, signer, from, true);
 	if (age > 0 && sl_allowance_record(core, signer, abort_record->t)) {
 		fr->abort = *abort_record;
 		sl_relay_record(core, SL_MSG_ABORT, signer, from);

@@ -36,3 +36,25 @@ struct sl_message sl_held_message(const struct sl_core *core, uint32_t signer, e
 		message.abort = core->aborts[signer].abort;
 	return message;
 }
+
+/* Return the signers whose record the other end of a link has. A set for each link, and not for each record:
+ * few links are up in a large group, and the others take no memory. */
+static uint64_t *sent_to(const struct sl_core *core, enum sl_message_kind kind, uint32_t peer)
+{
+	uint32_t set = kind == SL_MSG_ABORT ? SL_RECORD_KINDS - 1 : kind - SL_MSG_LINK_STATE;
+	return core->sent + (set * (size_t)core->config.roster_size + peer) * sl_core_words(core);
+}
+
+void sl_held_set(struct sl_core *core, enum sl_message_kind kind, uint32_t signer, uint32_t peer, bool has)
+{
+	uint64_t *set = sent_to(core, kind, peer);
+	if (has)
+		sl_bit_set(set, signer);
+	else
+		sl_bit_clear(set, signer);
+}
+
+bool sl_held_there(const struct sl_core *core, enum sl_message_kind kind, uint32_t signer, uint32_t peer)
+{
+	return sl_bit(sent_to(core, kind, peer), signer);
+}

@@ -13,3 +13,7 @@ struct sl_record *sl_held_of(struct sl_core *core, uint32_t signer, enum sl_mess
 struct sl_record *sl_held_record(struct sl_core *core, uint32_t signer, enum sl_message_kind kind);
 /* Return its message. */
 struct sl_message sl_held_message(const struct sl_core *core, uint32_t signer, enum sl_message_kind kind);
+/* Note whether the other end of the link to `peer` has the record of `signer` that is held here; return what
+ * was noted. It means nothing while the link is down. */
+void sl_held_set(struct sl_core *core, enum sl_message_kind kind, uint32_t signer, uint32_t peer, bool has);
+bool sl_held_there(const struct sl_core *core, enum sl_message_kind kind, uint32_t signer, uint32_t peer);

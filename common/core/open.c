@@ -5,6 +5,7 @@
 
 #include "common/core/aborts.h"
 #include "common/core/emit.h"
+#include "common/core/held.h"
 #include "common/core/mix.h"
 #include "common/core/penalty.h"
 #include "common/core/split.h"
@@ -301,13 +302,14 @@ static void send_opening(struct sl_core *core, uint32_t peer, const struct sl_op
 /* Send `peer` the Ready of `origin`, unless it is known to have it: it ignores a key that it cannot check. */
 static void show_ready(struct sl_core *core, uint32_t peer, uint32_t origin)
 {
-	struct sl_ready_record *rr = &core->readys[core->view.members[origin]];
+	uint32_t signer = core->view.members[origin];
+	const struct sl_ready_record *rr = &core->readys[signer];
 	struct sl_message message = {.kind = SL_MSG_READY, .ready = core->at.readys[origin]};
 	bool flooded = rr->record.present && rr->ready.t == core->t && rr->ready.a == core->view.a;
-	if (flooded && sl_bit(rr->record.sent, peer))
+	if (flooded && sl_held_there(core, SL_MSG_READY, signer, peer))
 		return;
 	if (flooded)
-		sl_bit_set(rr->record.sent, peer);
+		sl_held_set(core, SL_MSG_READY, signer, peer, true);
 	sl_emit_send(core, sl_emit_only(core, peer), &message, origin == core->view.self);
 }
 

@@ -9,16 +9,23 @@
 
 #define RESERVE 192u /* actions of a step that a pump leaves to the rest of it */
 
+/* Note of the links of word `w` of their set whether the other ends have the record of `signer`. */
+static void note(struct sl_core *core, uint32_t signer, enum sl_message_kind kind, size_t w, uint64_t links,
+		 bool has)
+{
+	for (; links != 0; links &= links - 1)
+		sl_held_set(core, kind, signer, (uint32_t)(64 * w) + (uint32_t)__builtin_ctzll(links), has);
+}
+
 void sl_relay_record(struct sl_core *core, enum sl_message_kind kind, uint32_t signer, uint32_t from)
 {
 	struct sl_record *record = sl_held_of(core, signer, kind);
-	uint32_t set = kind == SL_MSG_ABORT ? SL_RECORD_KINDS - 1 : kind - SL_MSG_LINK_STATE;
-	record->sent = core->sent + (set * (size_t)core->config.roster_size + signer) * sl_core_words(core);
 	record->present = true;
 	record->told = false;
 	record->since = core->now;
-	memset(record->sent, 0, sl_core_set_bytes(core));
-	sl_bit_set(record->sent, from);
+	for (size_t w = 0; w < sl_core_words(core); w++)
+		note(core, signer, kind, w, core->linked[w], false);
+	sl_held_set(core, kind, signer, from, true);
 	core->flood_dirty = true;
 	sl_spare_news(core);
 }
@@ -105,19 +112,12 @@ void sl_relay_now(struct sl_core *core, struct sl_record *record)
 	core->flood_dirty = true;
 }
 
-static void forget(struct sl_record *record, uint32_t link)
-{
-	if (record->present)
-		sl_bit_clear(record->sent, link);
-}
-
 void sl_relay_forget(struct sl_core *core, uint32_t link)
 {
 	for (uint32_t i = 0; i < core->config.roster_size; i++) {
-		forget(&core->links[i].record, link);
-		forget(&core->readys[i].record, link);
-		forget(&core->digests[i].record, link);
-		forget(&core->aborts[i].record, link);
+		for (enum sl_message_kind kind = SL_MSG_LINK_STATE; kind <= SL_MSG_DIGEST; kind++)
+			sl_held_set(core, kind, i, link, false);
+		sl_held_set(core, SL_MSG_ABORT, i, link, false);
 	}
 	core->flood_dirty = true;
 }
@@ -132,23 +132,34 @@ static bool left_to_signer(const struct sl_core *core, uint32_t origin, const st
 	       lr->record.present && lr->state.t == core->t && !urgent;
 }
 
+/* Return the links of word `w` of their set that lack the record of `origin`. */
+static uint64_t lacking(const struct sl_core *core, uint32_t origin, enum sl_message_kind kind, size_t w,
+			uint64_t links)
+{
+	uint64_t lack = links;
+	for (uint64_t left = links; left != 0; left &= left - 1)
+		if (sl_held_there(core, kind, origin, (uint32_t)(64 * w) + (uint32_t)__builtin_ctzll(left)))
+			lack &= ~(left & -left);
+	return lack;
+}
+
 /* Return the links of `reach` that are not known to have `record`, and are not spared; they count as having
  * it from now on. NULL: there are none. */
 static const uint64_t *find_new(struct sl_core *core, uint32_t origin, enum sl_message_kind kind,
-				struct sl_record *record)
+				const struct sl_record *record)
 {
 	uint64_t left = 0, *to = NULL;
 	bool spare = left_to_signer(core, origin, record), own = origin == core->config.self;
 	for (size_t w = 0; w < sl_core_words(core); w++) {
-		uint64_t open = core->reach[w] & ~record->sent[w] &
-				(own ? UINT64_MAX : ~sl_spare_word(core, kind, w)),
+		uint64_t links = core->reach[w] & (own ? UINT64_MAX : ~sl_spare_word(core, kind, w)),
+			 open = lacking(core, origin, kind, w, links),
 			 signers = spare ? open & core->links[origin].named[w] : 0;
 		left |= signers;
 		if ((open & ~signers) == 0)
 			continue;
 		to = to == NULL ? sl_emit_set(core) : to;
 		to[w] = open & ~signers;
-		record->sent[w] |= to[w];
+		note(core, origin, kind, w, to[w], true);
 	}
 	if (left != 0 && record->since + core->config.relay_ms < core->flood_again)
 		core->flood_again = record->since + core->config.relay_ms;
@@ -179,7 +190,7 @@ static bool pump(struct sl_core *core, enum sl_message_kind first, enum sl_messa
 		if (core->out->count + RESERVE > SL_ACTIONS_MAX)
 			return false;
 		for (enum sl_message_kind kind = first; kind <= last; kind++) {
-			struct sl_record *record = sl_held_record(core, i, kind);
+			const struct sl_record *record = sl_held_record(core, i, kind);
 			const uint64_t *to = record == NULL ? NULL : find_new(core, i, kind, record);
 			if (to == NULL)
 				continue;

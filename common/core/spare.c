@@ -89,9 +89,9 @@ static bool holds_the_same(struct sl_core *core, uint32_t peer)
 		return false;
 	for (uint32_t i = 0; i < core->config.roster_size; i++)
 		for (enum sl_message_kind kind = SL_MSG_LINK_STATE; kind <= SL_MSG_DIGEST; kind++) {
-			struct sl_record *record = sl_held_record(core, i, kind);
+			const struct sl_record *record = sl_held_record(core, i, kind);
 			if (record != NULL && record->told)
-				sl_bit_set(record->sent, peer);
+				sl_held_set(core, kind, i, peer, true);
 		}
 	return true;
 }

@@ -2,6 +2,7 @@
 
 #include "common/core/aborts.h"
 #include "common/core/emit.h"
+#include "common/core/held.h"
 
 #define SHOWN_MAX 128u /* actions of a step after which no more Readys are sent beside the flood */
 
@@ -21,10 +22,11 @@ static struct sl_message of_ready(const struct sl_ready *ready)
 static void show_readys(struct sl_core *core, uint32_t peer)
 {
 	for (uint32_t i = 0; i < core->view.n; i++) {
-		struct sl_ready_record *rr = &core->readys[core->view.members[i]];
+		uint32_t signer = core->view.members[i];
+		const struct sl_ready_record *rr = &core->readys[signer];
 		struct sl_message message = of_ready(&core->at.readys[i]);
 		if (rr->record.present && rr->ready.a == core->view.a)
-			sl_bit_clear(rr->record.sent, peer);
+			sl_held_set(core, SL_MSG_READY, signer, peer, false);
 		else if (core->out->count < SHOWN_MAX)
 			sl_emit_send(core, sl_emit_only(core, peer), &message, i == core->view.self);
 	}

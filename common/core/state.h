@@ -157,12 +157,11 @@ struct sl_peer {
 
 #define SL_RECORD_KINDS 4u    /* that are flooded: LinkStates, Readys, Digests and Aborts */
 #define SL_FEW_CANDIDATES 16u /* have their place in the record */
-/* A flooded record of one learner, and the links that have it. */
+/* A flooded record of one learner. */
 struct sl_record {
 	bool present;
-	bool told;	/* it was here when the own records were told of */
-	sl_ms since;	/* time of arrival */
-	uint64_t *sent; /* links whose other end has it, in core->sent; NULL: it was never present */
+	bool told;   /* it was here when the own records were told of */
+	sl_ms since; /* time of arrival */
 };
 struct sl_link_record {
 	struct sl_record record;
@@ -467,8 +466,9 @@ struct sl_core {
 
 	struct sl_peer *peers; /* by roster index, as are */
 	struct sl_link_record *links;
-	uint64_t *sent;	   /* sets of all records: by kind, of each by roster index */
-	sl_id *names;	   /* the candidates of all link states */
+	uint64_t
+		*sent; /* by kind and peer: the signers whose record the other end of the link has (held.h) */
+	sl_id *names;  /* the candidates of all link states */
 	size_t names_used; /* .. so many are taken, of those that changed their place since, too */
 	struct sl_ready_record *readys;
 	struct sl_digest_record *digests;

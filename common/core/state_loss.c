@@ -3,29 +3,29 @@
 #include "common/core/aborts.h"
 #include "common/core/attempt.h"
 #include "common/core/emit.h"
+#include "common/core/held.h"
 #include "common/core/open.h"
 
 /* --- reminding --- */
 
-static void show(struct sl_core *core, uint32_t peer, struct sl_record *record,
-		 const struct sl_message *message)
+/* Send `peer` a record of its own. */
+static void show(struct sl_core *core, uint32_t peer, const struct sl_message *message)
 {
-	sl_bit_set(record->sent, peer);
+	sl_held_set(core, message->kind, peer, peer, true);
 	sl_emit_send(core, sl_emit_only(core, peer), message, false);
 }
 
 void sl_state_loss_remind(struct sl_core *core, uint32_t peer)
 {
-	struct sl_link_record *lr = &core->links[peer];
-	struct sl_ready_record *rr = &core->readys[peer];
+	const struct sl_link_record *lr = &core->links[peer];
+	const struct sl_ready_record *rr = &core->readys[peer];
 	if (lr->record.present && lr->state.t >= core->t)
-		show(core, peer, &lr->record,
-		     &(struct sl_message){.kind = SL_MSG_LINK_STATE, .link_state = lr->state});
+		show(core, peer, &(struct sl_message){.kind = SL_MSG_LINK_STATE, .link_state = lr->state});
 	if (rr->record.present && rr->ready.t >= core->t)
-		show(core, peer, &rr->record, &(struct sl_message){.kind = SL_MSG_READY, .ready = rr->ready});
-	struct sl_abort_record *ar = &core->aborts[peer];
+		show(core, peer, &(struct sl_message){.kind = SL_MSG_READY, .ready = rr->ready});
+	const struct sl_abort_record *ar = &core->aborts[peer];
 	if (ar->record.present && ar->abort.t >= core->t)
-		show(core, peer, &ar->record, &(struct sl_message){.kind = SL_MSG_ABORT, .abort = ar->abort});
+		show(core, peer, &(struct sl_message){.kind = SL_MSG_ABORT, .abort = ar->abort});
 	sl_open_remind(core, peer);
 }
 

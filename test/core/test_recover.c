@@ -1,5 +1,6 @@
 /* From the shares to the end of an attempt: what is durable first, when a prepared attempt is aborted, and
  * how a released one is finished without mixing (ROUND.md §7.11 Ready, §7.12 Release, §10 Recovery). */
+#include "common/core/held.h"
 #include "common/core/penalty.h"
 #include "test/core/driver.h"
 #include "test/lib/test.h"
@@ -292,7 +293,7 @@ TEST(a_key_follows_its_ready)
 		"check failed -> *RECOVER*\n"
 		"durable aborted\n"
 		"key from 2");
-	sl_bit_clear(p->core->readys[1].record.sent, 2); /* the flood leaves it to 2 for half a second */
+	sl_held_set(p->core, SL_MSG_READY, 1, 2, false); /* the flood leaves it to 2 for half a second */
 	play(p, "have 0 keys from 3 -> ready of 2 a1 to 3, key of 2 to 3");
 	driver_free(p);
 }

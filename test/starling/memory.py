@@ -31,7 +31,7 @@ def each_participant(starling, step):
 def main():
     starling = sys.argv[1]
     if "--nightly" in sys.argv:
-        for learners, most in (1000, 4e9), (2000, 14e9):
+        for learners, most in (1000, 4e9), (2000, 12e9):
             used = peak(starling, learners, 1, 1000)
             assert used <= most, f"{learners} learners take {used / 1e9:.2f} GB"
         return
