@@ -237,15 +237,31 @@ sl_ms sl_pace_deadline(const struct sl_core *core)
 
 /* --- MIX, CHECK, RECOVER --- */
 
+/* Return the time that the exchanges may take at the pace of the slowest honest participant; the most that is
+ * waited for them: to recover takes less than what is left then. */
+static sl_ms paced(const struct sl_core *core)
+{
+	return 2 * core->view.steps * (core->at.most_ready - core->at.began);
+}
+
+static sl_ms enough(const struct sl_core *core)
+{
+	return MIXED * (core->config.stall_timeout_ms + core->at.most_ready - core->at.began);
+}
+
+bool sl_pace_had_enough(const struct sl_core *core)
+{
+	return paced(core) > enough(core) && core->now >= core->at.released_at + enough(core) / 2;
+}
+
 /* The release shows how long the slowest participants took for SHARE. An exchange takes less than that of the
  * slowest honest one, which is known: c that lie cannot raise it. */
 sl_ms sl_pace_mixed(const struct sl_core *core)
 {
 	const struct sl_attempt_state *at = &core->at;
-	sl_ms all = at->released_at - at->began, most = at->most_ready - at->began;
-	sl_ms stall = core->config.stall_timeout_ms, exchanges = 2 * core->view.steps * most;
-	sl_ms enough = MIXED * (stall + most); /* to recover takes less than what is left */
-	return at->released_at + stall + (FACTOR + 1) * all + (exchanges < enough ? exchanges : enough);
+	sl_ms all = at->released_at - at->began, stall = core->config.stall_timeout_ms;
+	sl_ms exchanges = paced(core), most = enough(core);
+	return at->released_at + stall + (FACTOR + 1) * all + (exchanges < most ? exchanges : most);
 }
 
 sl_ms sl_pace_fetch_ms(const struct sl_core *core)

@@ -36,5 +36,8 @@ bool sl_pace_slow(const struct sl_core *core, bool about, uint64_t *set);
 sl_ms sl_pace_deadline(const struct sl_core *core);
 /* Return the time at which MIX and CHECK are too slow. */
 sl_ms sl_pace_mixed(const struct sl_core *core);
+/* Return true if a participant, whose SHARE may have taken half as long, may wait for no more exchanges,
+ * though none need be slower than in SHARE. */
+bool sl_pace_had_enough(const struct sl_core *core);
 /* Return how long another participant may take to send a deposit if a third one has it, too. */
 sl_ms sl_pace_fetch_ms(const struct sl_core *core);

@@ -2,6 +2,7 @@
 
 #include "common/core/compatible.h"
 #include "common/core/emit.h"
+#include "common/core/pace.h"
 
 #define DOUBLINGS_MOST 6u /* at most 64 rounds */
 #define POINTS_MOST 64u	  /* a liar soon has more than a learner that it hinders */
@@ -116,16 +117,19 @@ static enum sl_fault fault_of(const struct sl_core *core, uint32_t i, enum sl_re
 		return fault_of_unsigned(core, i);
 	case SL_REASON_SLOW:
 	case SL_REASON_STALLED:
-		if (core->phase >= SL_PHASE_RELEASE) /* in mixing, it may wait for another one itself */
-			return SL_FAULT_EXCUSABLE;
-		return SL_FAULT_OWED;
+		if (core->phase < SL_PHASE_RELEASE)
+			return SL_FAULT_OWED;
+		/* in mixing, it may wait for another one itself, or be as quick as in SHARE */
+		return reason == SL_REASON_SLOW && sl_pace_had_enough(core) ? SL_FAULT_NONE
+									    : SL_FAULT_EXCUSABLE;
 	case SL_REASON_BAD_SHARE:
 	case SL_REASON_BAD_DEPOSIT:
 	case SL_REASON_BAD_STATE:
 		return SL_FAULT_LIED;
 	case SL_REASON_JOINED: /* of more than c that recover, one is honest and has a cause */
-		return core->at.joined_count > core->view.agreed.tolerance ? SL_FAULT_NONE
-									   : SL_FAULT_EXCUSABLE;
+		return core->at.joined_count > core->view.agreed.tolerance || sl_pace_had_enough(core)
+			       ? SL_FAULT_NONE
+			       : SL_FAULT_EXCUSABLE;
 	case SL_REASON_READYS: /* it may be another one that signed two */
 	case SL_REASON_ABORTED:
 	case SL_REASON_LINK:

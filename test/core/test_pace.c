@@ -269,7 +269,7 @@ static struct sl_sim *ring_with_a_link_of(uint32_t ms, uint64_t exchanges)
 	struct sl_sim_options o = {.seed = 700, .learners = 7, .topology = "ring"};
 	o.parameters.mixing = SL_ENGINE_METROPOLIS;
 	o.parameters.k = exchanges;
-	o.parameters.rounds = 2;
+	o.parameters.rounds = 4;
 	struct sl_sim *sim = sl_sim_new(&o);
 	sl_sim_link(sim, 0, 1)->slow_ms = sl_sim_link(sim, 1, 0)->slow_ms = ms;
 	sl_sim_start(sim);
@@ -293,5 +293,21 @@ TEST(mixing_over_a_link_that_is_too_slow)
 	struct sl_sim *sim = ring_with_a_link_of(5000, 250);
 	sl_sim_run_until_round(sim, 1);
 	assert_in_range(sim->now / 1000000, 250, 400);
+	sl_sim_free(sim);
+}
+
+/* Where all links are slow, none is slower than SHARE has shown: nobody is left out for it. */
+TEST(mixing_over_slow_links)
+{
+	struct sl_sim *sim = ring_with_a_link_of(2000, 250);
+	for (uint32_t i = 0; i < sim->n * sim->n; i++)
+		sim->links[i].slow_ms = 2000;
+	sl_sim_run_until_round(sim, 4);
+	uint32_t slow = 0;
+	for (uint32_t i = 0; i < sim->n; i++) {
+		slow += sl_sim_count(sim, i, SL_REPORT_RECOVERING, SL_REASON_SLOW, NULL);
+		sl_sim_expect_none(sim, i, SL_REPORT_PENALTY, SL_REASON_NONE);
+	}
+	assert_in_range(slow, 1, UINT32_MAX);
 	sl_sim_free(sim);
 }
