@@ -189,6 +189,7 @@ bool sl_catchup_begin(struct sl_core *core)
 	*c = (struct sl_catchup){.sources = {{.peer = from}, {.peer = SL_NOBODY}},
 				 .began = core->now,
 				 .progress = core->now,
+				 .ends = SL_NEVER,
 				 .chunks = sl_certificate_chunks(core),
 				 .back = core->phase};
 	sl_move_to(core, SL_PHASE_CATCHUP);
@@ -417,8 +418,8 @@ void sl_catchup_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buf
 	adopt->round = core->shown.certificate.round;
 }
 
-/* Reject what the peer sent if the job found it not to be what was signed. If several have sent it, ask one
- * of them alone, the Round included. */
+/* Reject what the peer sent if the job found it not to be what was signed. If several have sent it, ask the
+ * one that has brought more of it alone, the Round included: it may take about as long as both. */
 static bool is_signed_for(struct sl_core *core, const struct sl_job_result *result)
 {
 	struct sl_catchup *c = &core->catchup;
@@ -426,6 +427,7 @@ static bool is_signed_for(struct sl_core *core, const struct sl_job_result *resu
 	if (result->code == SL_OK)
 		return true;
 	bool one = !c->mixed && c->shows == c->brings;
+	bool more = c->sources[1 - c->brings].in > c->sources[c->brings].in;
 	core->epoch++; /* results of other ABSORB jobs are late */
 	forget_round(core);
 	if (one) {
@@ -434,8 +436,11 @@ static bool is_signed_for(struct sl_core *core, const struct sl_job_result *resu
 		drop_source(core, c->brings);
 		return false;
 	}
+	if (more && c->sources[1 - c->brings].peer != SL_NOBODY)
+		c->brings = 1 - c->brings;
 	c->sources[1 - c->brings] = (struct sl_supplier){.peer = SL_NOBODY};
 	c->look_again = SL_NEVER;
+	c->ends = core->now + core->config.stall_timeout_ms + PACE * (core->now - c->began);
 	ask(core, c->brings);
 	return false;
 }
@@ -528,6 +533,12 @@ static void look_again(struct sl_core *core)
 	ask(core, 1);
 }
 
+static sl_ms fails_at(const struct sl_core *core)
+{
+	sl_ms stalls = core->catchup.progress + core->config.stall_timeout_ms;
+	return stalls < core->catchup.ends ? stalls : core->catchup.ends;
+}
+
 bool sl_catchup_advance(struct sl_core *core)
 {
 	struct sl_catchup *c = &core->catchup;
@@ -537,7 +548,7 @@ bool sl_catchup_advance(struct sl_core *core)
 		put_off(core);
 		return true;
 	}
-	if (core->now < c->progress + core->config.stall_timeout_ms) {
+	if (core->now < fails_at(core)) {
 		for (uint32_t s = 0; s < SOURCES && c->look_again != SL_NEVER; s++)
 			if (c->sources[s].peer == SL_NOBODY)
 				find(core, s);
@@ -562,6 +573,5 @@ sl_ms sl_catchup_deadline(const struct sl_core *core)
 	const struct sl_catchup *c = &core->catchup;
 	if (core->jobs > 0 || whole(core))
 		return SL_NEVER;
-	sl_ms stalls = c->progress + core->config.stall_timeout_ms;
-	return c->look_again < stalls ? c->look_again : stalls;
+	return c->look_again < fails_at(core) ? c->look_again : fails_at(core);
 }

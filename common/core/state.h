@@ -367,6 +367,7 @@ struct sl_catchup {
 	bool mixed;	       /* several have brought chunks */
 	sl_ms began, progress; /* time of the first request, of the last chunk */
 	sl_ms look_again;      /* the sources are looked at again; SL_NEVER: there is to be one only */
+	sl_ms ends;	       /* .. which has to be done by then; else SL_NEVER */
 	uint32_t signers;      /* digests that are needed; 0: no Round has come */
 	uint32_t chunks;       /* of the model */
 	enum sl_phase back;    /* phase to go back to if no result comes of it */

@@ -401,6 +401,29 @@ CASE(a_false_chunk_of_one_of_two, behind(MANY),
 		"absorb failed -> REJECTED 3: a result that is not what its signers signed, DISCOVER, wipe, "
 		"links 2 3, hello t1 ready to 2 3*")
 
+/* That one may take stall_timeout longer than four times what the two have taken, however it sends the
+ * chunks. */
+CASE(one_that_is_asked_alone_is_slow, behind(MANY),
+     ONE_SILENT "adopt failed -> request t0 1 to 3\n"
+		"round t4 from 3\n"
+		"digest t4 from 3\n"
+		"digest of 2 t4 from 3 -> request t4 5 to 3, *\n"
+		"deadline +9000 ->\n"
+		"result 5 t4 from 3 -> compute absorb, *\n"
+		"absorb done\n"
+		"due +6000\n"
+		"deadline +6000 -> WAITING 3, DISCOVER, *")
+
+/* It is the one that has brought more, and not the one that brings the last chunk. */
+CASE(the_one_that_has_brought_more, behind(MANY),
+     DIVIDED "result 2 t4 from 2\n"
+	     "result 3 t4 from 2\n"
+	     "result 4 t4 from 3 -> compute absorb, compute adopt\n"
+	     "absorb done\n"
+	     "absorb done\n"
+	     "absorb done\n"
+	     "adopt failed -> request t0 0 to 2")
+
 CASE(a_false_round_of_one_of_two, behind(4),
      "hello t5 ready from 3\n"
      "round t4 from 3\n"
