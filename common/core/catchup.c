@@ -122,11 +122,13 @@ static bool is_shown(const struct sl_core *core)
 }
 
 /* Return the number of chunks that source `s` may bring: not what the other one has brought, nor what it is
- * asked for, unless it is silent, or slower by far. */
-static uint32_t part_of(const struct sl_catchup *c, uint32_t s)
+ * asked for, unless it is silent, or slower by far, or has another round. */
+static uint32_t part_of(const struct sl_core *core, uint32_t s)
 {
+	const struct sl_catchup *c = &core->catchup;
 	const struct sl_supplier *source = &c->sources[s], *other = &c->sources[1 - s];
-	bool heeded = other->ahead > 0 && SLOWER * (other->in + 1) >= source->in;
+	bool heeded =
+		other->ahead > 0 && can_show(core, other->peer) && SLOWER * (other->in + 1) >= source->in;
 	return c->chunks - (heeded ? other->asked : other->in);
 }
 
@@ -143,7 +145,7 @@ static void ask(struct sl_core *core, uint32_t s)
 		source->asked = 1 - s;
 		return;
 	}
-	uint32_t part = part_of(c, s), ahead = source->in + (source->ahead > 0 ? source->ahead : 1);
+	uint32_t part = part_of(core, s), ahead = source->in + (source->ahead > 0 ? source->ahead : 1);
 	source->asked = source->asked > source->in ? source->asked : source->in;
 	for (; source->asked < part && source->asked < ahead; source->asked++)
 		request(core, source->peer, core->shown.head.t, index_of(c, s, source->asked));

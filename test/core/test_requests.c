@@ -488,6 +488,16 @@ CASE(one_of_two_has_a_later_round, behind(MANY),
      "result 1 t4 from 2 -> drop\n"
      "round t5 from 2")
 
+/* .. nor is its part left to it. */
+CASE(the_first_of_two_has_a_later_round, behind(4),
+     "hello t6 ready from 2 -> DISCOVER, *CATCHUP, request t0 0 to 2\n"
+     "hello t5 ready from 3 -> request t0 1 to 3\n"
+     "round t4 from 3\n"
+     "round t5 from 2\n"
+     "round t4 from 3\n"
+     "digest t4 from 3\n"
+     "digest of 2 t4 from 3 -> request t4 0 to 3, *")
+
 /* --- a learner that has the result --- */
 
 /* Restarted after round 4. */
