@@ -397,7 +397,8 @@ static void look(struct sl_link *link)
 }
 
 /* Return the time that a link may take to come up. A connect that gets no answer ends early if another
- * address of the peer, or another peer, waits for its turn. */
+ * address of the peer, or another peer, waits for its turn. A look-up may take longer than a connect, each
+ * time: a dial with nothing else to try ends with it. */
 static uint64_t patience(const struct sl_link *link)
 {
 	const struct sl_links *links = link->links;
@@ -406,7 +407,7 @@ static uint64_t patience(const struct sl_link *link)
 	const struct sl_slot *slot = connects ? &links->slots[link->peer] : NULL;
 	bool relay = connects && links->relays > 0, others = connects && (links->crowded || slot->ways > 1);
 	if (link->query != NULL && sl_links_stand_in(link) == NULL)
-		return handshake;
+		return connects && !relay && !others ? UINT64_MAX / 2 : handshake;
 	relay = relay && slot->tries % 2 == 0; /* no relay cuts every try */
 	return link->query != NULL || relay || others ? handshake / 4 : handshake;
 }
