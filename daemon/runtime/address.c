@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <unistd.h>
 
 void sl_address_split(const char *address, char host[static SL_ADDRESS_BYTES],
 		      char port[static SL_ADDRESS_PORT_BYTES])
@@ -30,32 +30,23 @@ bool sl_address_is_loopback(const char *address)
 
 /* ---- names ---- */
 
-/* The thread and the owner have a share each; the last one frees it. */
+/* Of its thread and its owner; the last one frees it. */
 struct sl_address_query {
-	pthread_mutex_t lock;
-	pthread_cond_t change;
-	bool last; /* one share is left */
-	int rc;
-	struct addrinfo *found; /* owned */
+	atomic_int owners, rc;
+	struct addrinfo *found; /* owned; written before rc */
 	char host[SL_ADDRESS_BYTES], port[SL_ADDRESS_PORT_BYTES];
 };
 
 #define THREADS_MAX 64u
+#define POLL_MS 2u
 static atomic_uint threads;
 
-/* Unlock it, and give up a share. */
-static void give_up_share(struct sl_address_query *query)
+void sl_address_query_close(struct sl_address_query *query)
 {
-	bool free_it = query->last;
-	query->last = true;
-	pthread_cond_signal(&query->change);
-	pthread_mutex_unlock(&query->lock);
-	if (!free_it)
+	if (query == NULL || --query->owners > 0)
 		return;
 	if (query->found != NULL)
 		freeaddrinfo(query->found);
-	pthread_mutex_destroy(&query->lock);
-	pthread_cond_destroy(&query->change);
 	free(query);
 }
 
@@ -65,10 +56,9 @@ static void *look_up(void *argument)
 	struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found = NULL;
 	int rc = getaddrinfo(query->host, query->port, &hints, &found);
 	threads--;
-	pthread_mutex_lock(&query->lock);
-	query->rc = rc;
 	query->found = rc == 0 ? found : NULL;
-	give_up_share(query);
+	query->rc = rc;
+	sl_address_query_close(query);
 	return NULL;
 }
 
@@ -78,8 +68,8 @@ struct sl_address_query *sl_address_query_open(const char *address)
 	pthread_t thread;
 	if (query == NULL)
 		return NULL;
-	*query = (struct sl_address_query){
-		.lock = PTHREAD_MUTEX_INITIALIZER, .change = PTHREAD_COND_INITIALIZER, .rc = EAI_INPROGRESS};
+	query->owners = 2;
+	query->rc = EAI_INPROGRESS;
 	sl_address_split(address, query->host, query->port);
 	if (threads++ < THREADS_MAX && pthread_create(&thread, NULL, look_up, query) == 0) {
 		pthread_detach(thread);
@@ -92,35 +82,24 @@ struct sl_address_query *sl_address_query_open(const char *address)
 
 int sl_address_query_answer(struct sl_address_query *query, struct addrinfo **found)
 {
-	pthread_mutex_lock(&query->lock);
 	int rc = query->rc;
+	if (rc != 0)
+		return rc;
 	*found = query->found;
 	query->found = NULL;
-	pthread_mutex_unlock(&query->lock);
-	return rc;
-}
-
-void sl_address_query_close(struct sl_address_query *query)
-{
-	if (query == NULL)
-		return;
-	pthread_mutex_lock(&query->lock);
-	give_up_share(query);
+	return 0;
 }
 
 int sl_address_look_up(const char *address, uint64_t ms, struct addrinfo **found)
 {
 	struct sl_address_query *query = sl_address_query_open(address);
-	struct timespec end;
-	if (query == NULL)
-		return EAI_MEMORY;
-	clock_gettime(CLOCK_REALTIME, &end);
-	end.tv_sec += (time_t)(ms / 1000 + 1);
-	pthread_mutex_lock(&query->lock);
-	while (!query->last && pthread_cond_timedwait(&query->change, &query->lock, &end) == 0)
-		;
-	pthread_mutex_unlock(&query->lock);
-	int rc = sl_address_query_answer(query, found);
+	int rc = EAI_AGAIN;
+	for (uint64_t waited = 0; query != NULL && waited < ms + 1000; waited += POLL_MS) {
+		rc = sl_address_query_answer(query, found);
+		if (rc != EAI_INPROGRESS)
+			break;
+		usleep(POLL_MS * 1000);
+	}
 	sl_address_query_close(query);
 	return rc == EAI_INPROGRESS ? EAI_AGAIN : rc;
 }
