@@ -399,8 +399,8 @@ static void bound_accepted(const struct sl_links *links, uint32_t segment)
 void sl_link_expect(struct sl_links *links, uint32_t peer)
 {
 	uint32_t segment = segment_to(links, peer), handshake = links->config.timing->handshake;
-	uint64_t until =
-		uv_now(links->config.loop) + (links->slots[peer].guess > 0 ? handshake / 4 : handshake);
+	bool unsure = links->slots[peer].guess > 0 && !links->slots[peer].heard;
+	uint64_t until = uv_now(links->config.loop) + (unsure ? handshake / 4 : handshake);
 	if (segment == 0)
 		return;
 	bound_accepted(links, segment);
@@ -410,7 +410,8 @@ void sl_link_expect(struct sl_links *links, uint32_t peer)
 
 static void forget_guess(struct sl_slot *slot)
 {
-	if (slot->guess > 0 && slot->dialling != NULL && slot->dialling->state == SL_LINK_CONNECT)
+	if (slot->guess > 0 && slot->dialling != NULL && slot->dialling->state == SL_LINK_CONNECT &&
+	    slot->dialling->query == NULL)
 		sl_link_close(slot->dialling, sl_link_proxy_fault(slot->dialling, "no answer"));
 	slot->guess = 0;
 }

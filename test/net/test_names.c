@@ -215,6 +215,29 @@ TEST(a_dial_with_nothing_else_to_try_waits_for_its_name)
 	pair_end(pair);
 }
 
+/* Full segments were lost, and bytes of the peer came. The next dial looks up a name first. */
+TEST(small_segments_wait_for_a_name)
+{
+	struct pair *pair = pair_alone();
+	struct sl_slot *slot = &pair->ends[0].links->slots[1];
+	begin(UINT32_MAX);
+	name_peer(pair);
+	pair->net->timing.handshake = 8000;
+	pair->net->timing.silence = 60000;
+	pair_want(pair, 0, true);
+	pair_await(pair, WAIT_MS, pair_settled);
+	slot->up->stalled_at = uv_now(&pair->net->loop) - 30000;
+	silent = true;
+	emulator_lose(&pair->emulators[1], true);
+	pair_say(pair);
+	emulator_let_pass(&pair->emulators[1]);
+	pair_await(pair, WAIT_MS, is_lost);
+	pair_await(pair, WAIT_MS, pair_settled);
+	assert_int_equal(slot->segment, SL_SEGMENT_SMALL);
+	hang_ms = 0;
+	pair_end(pair);
+}
+
 static bool has_failed_twice(void *argument)
 {
 	return ((const struct pair *)argument)->ends[0].failed > 1;
