@@ -64,14 +64,15 @@ static int load_identity(struct sl_daemon *daemon, struct sl_error *error)
 		return rc;
 	if (memcmp(daemon->members.identity.pin, daemon->members.roster.members[self].pin, SL_HASH_BYTES) !=
 	    0)
-		return sl_err_set(error, SL_ERR_INVALID,
-				  "%s: the line of id %u pins another key than the one in %s: %s",
-				  settings->roster, settings->id, settings->identity,
-				  sl_group_is_signed(&daemon->members.group)
-					  ? "either it was renewed, and this folder is a copy of before; or "
-					    "another key was put here; see A copied machine in the README of "
-					    "deploy"
-					  : "`starling keygen --show` prints the right one");
+		return sl_err_set(
+			error, SL_ERR_INVALID,
+			"%s: the line of id %u pins another key than the one in %s: %s", settings->roster,
+			settings->id, settings->identity,
+			sl_group_is_signed(&daemon->members.group)
+				? "either that key was renewed, and this folder is a copy from before; or "
+				  "another key was put here; see A copied machine in the README of "
+				  "deploy"
+				: "`starling keygen --show` prints the right one");
 	daemon->listen.on_all =
 		sl_listen_choose(settings->listen, daemon->members.roster.members[self].address,
 				 settings->discover != SL_DISCOVER_NONE, daemon->listen.address);

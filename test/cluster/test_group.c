@@ -112,7 +112,8 @@ CLUSTER_TEST(another_key_beside_a_copy)
 	assert_int_equal(cluster_wait(c, 4), 2);
 	assert_int_equal(cluster_count(c, 4, "\"level\":\"error\""), 1);
 	assert_int_equal(
-		cluster_count(c, 4, "pins another key than the one in identity: either it was renewed"), 1);
+		cluster_count(c, 4, "pins another key than the one in identity: either that key was renewed"),
+		1);
 	group_all_rounds(c, 3, 2);
 	cluster_stop(c);
 }
