@@ -251,13 +251,22 @@ void pair_open(struct pair *pair, struct net *net)
 	pair_open_with(pair, net, 1, &net->tls[1]);
 }
 
+/* Each of its own: the thread of one whose case has failed wakes for no other. */
+struct alone {
+	struct pair pair;
+	struct net net;
+};
+static struct pair *ended; /* the last one; owned: a case may still look at it */
+
 struct pair *pair_alone(void)
 {
-	static struct net net;
-	static struct pair pair;
-	net_open(&net);
-	pair_open(&pair, &net);
-	return &pair;
+	free(ended);
+	ended = NULL;
+	struct alone *alone = calloc(1, sizeof *alone);
+	assert_non_null(alone);
+	net_open(&alone->net);
+	pair_open(&alone->pair, &alone->net);
+	return &alone->pair;
 }
 
 static bool empty(void *argument)
@@ -291,6 +300,7 @@ void pair_end(struct pair *pair)
 {
 	pair_close(pair);
 	net_close(pair->net);
+	ended = pair;
 }
 
 void pair_await(struct pair *pair, uint64_t ms, bool (*condition)(void *))
