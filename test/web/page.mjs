@@ -136,7 +136,8 @@ async function main() {
 		await alone(browser);
 		await hostile(browser);
 		await converges(browser);
-		assert.deepEqual(wrong, []);
+		// The drawer may ask a server that has just ended for its log.
+		assert.deepEqual(wrong.filter(one => !one.includes('ERR_CONNECTION_REFUSED')), []);
 	} catch (error) {
 		console.log('wrong so far:', wrong, '; the page says:', await page?.textContent('.now'), await page?.textContent('#source'));
 		throw error;
