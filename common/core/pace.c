@@ -237,13 +237,13 @@ sl_ms sl_pace_deadline(const struct sl_core *core)
 
 /* --- MIX, CHECK, RECOVER --- */
 
-/* Return the time that the exchanges may take at the pace of the slowest honest participant; the most that is
- * waited for them: to recover takes less than what is left then. */
+/* Return the time that the exchanges may take at the pace of the slowest honest participant. */
 static sl_ms paced(const struct sl_core *core)
 {
 	return 2 * core->view.steps * (core->at.most_ready - core->at.began);
 }
 
+/* Return the most that is waited for them: to recover then takes less than what is left. */
 static sl_ms enough(const struct sl_core *core)
 {
 	return MIXED * (core->config.stall_timeout_ms + core->at.most_ready - core->at.began);

@@ -355,7 +355,7 @@ struct sl_seen_atom {
 /* A peer that a committed round is requested from: the first one from the front, the second from the back. */
 struct sl_supplier {
 	uint32_t peer;	    /* roster index; SL_NOBODY: none */
-	uint32_t asked, in; /* chunks requested; received of this end, whoever has brought them */
+	uint32_t asked, in; /* of the chunks from its end: requested from it; received, from any peer */
 	uint32_t ahead;	    /* chunks that may be requested ahead; 0: the peer has shown nothing lately */
 };
 
@@ -467,9 +467,8 @@ struct sl_core {
 
 	struct sl_peer *peers; /* by roster index, as are */
 	struct sl_link_record *links;
-	uint64_t
-		*sent; /* by kind and peer: the signers whose record the other end of the link has (held.h) */
-	sl_id *names;  /* the candidates of all link states */
+	uint64_t *sent;	   /* sets of signers, by kind and peer (held.h) */
+	sl_id *names;	   /* the candidates of all link states */
 	size_t names_used; /* .. so many are taken, of those that changed their place since, too */
 	struct sl_ready_record *readys;
 	struct sl_digest_record *digests;

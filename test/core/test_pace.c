@@ -296,7 +296,7 @@ TEST(mixing_over_a_link_that_is_too_slow)
 	sl_sim_free(sim);
 }
 
-/* Where all links are slow, none is slower than SHARE has shown: nobody is left out for it. */
+/* All links are slow: each learner is as quick in MIX as in SHARE, and none is left out. */
 TEST(mixing_over_slow_links)
 {
 	struct sl_sim *sim = ring_with_a_link_of(2000, 250);

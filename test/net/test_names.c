@@ -167,6 +167,17 @@ static bool is_lost(void *argument)
 	return ((const struct pair *)argument)->ends[0].downs > 0;
 }
 
+/* The link is lost, and is up again without an answer of the name server. */
+static void lose_and_link(struct pair *pair)
+{
+	silent = true;
+	emulator_lose(&pair->emulators[1], true);
+	pair_say(pair);
+	emulator_let_pass(&pair->emulators[1]);
+	pair_await(pair, WAIT_MS, is_lost);
+	pair_await(pair, WAIT_MS, pair_settled);
+}
+
 /* A link is lost while the name server is silent, or has failed. */
 static void lose_link(unsigned ms)
 {
@@ -176,12 +187,7 @@ static void lose_link(unsigned ms)
 	pair->net->timing.handshake = 2000;
 	pair_want(pair, 0, true);
 	pair_await(pair, WAIT_MS, pair_settled);
-	silent = true;
-	emulator_lose(&pair->emulators[1], true);
-	pair_say(pair);
-	emulator_let_pass(&pair->emulators[1]);
-	pair_await(pair, WAIT_MS, is_lost);
-	pair_await(pair, WAIT_MS, pair_settled);
+	lose_and_link(pair);
 	assert_true(asked[1] > 1);
 	hang_ms = 0;
 	pair_end(pair);
@@ -227,12 +233,7 @@ TEST(small_segments_wait_for_a_name)
 	pair_want(pair, 0, true);
 	pair_await(pair, WAIT_MS, pair_settled);
 	slot->up->stalled_at = uv_now(&pair->net->loop) - 30000;
-	silent = true;
-	emulator_lose(&pair->emulators[1], true);
-	pair_say(pair);
-	emulator_let_pass(&pair->emulators[1]);
-	pair_await(pair, WAIT_MS, is_lost);
-	pair_await(pair, WAIT_MS, pair_settled);
+	lose_and_link(pair);
 	assert_int_equal(slot->segment, SL_SEGMENT_SMALL);
 	hang_ms = 0;
 	pair_end(pair);
