@@ -297,7 +297,7 @@
 	  "starlingd(8)")                                                                                    \
 	X(COPIED, "copied", SL_WARN, "",                                                                     \
 	  "the state folder is a copy: see to it that the learner from which it was copied never starts "    \
-	  "again; if it runs, end it or this one; see A copied machine in the README of deploy")             \
+	  "again; if it runs, end it or this one; see FAULTS in starlingd(8)")                               \
 	X(THREADS, "threads", SL_WARN, "reason",                                                             \
 	  "{reason}; this learner goes on with fewer threads; raise the limit: ulimit -u, or TasksMax in "   \
 	  "the unit")                                                                                        \

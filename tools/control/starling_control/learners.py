@@ -22,7 +22,7 @@ from starling_timeline.values import items, parse, text
 
 # Where the learners of the units are: that of deploy/starlingd.yaml, and those of groups.
 SOCKET, GROUPS = "/run/starling/control.sock", "/var/lib/starling"
-WITHOUT = f"Without RUNFOLDER and --control: the learners of the present folder, or else the installed\ndaemon ({SOCKET}), or else those of groups in {GROUPS}."
+WITHOUT = f"Without RUNFOLDER and --control: the learners of the present folder, or else the installed\ndaemon ({SOCKET}), or else those of groups in ~/.local/share/starling or {GROUPS}."
 REPLY_BYTES_MOST = 1 << 20  # of a status with the most learners
 NAME_BYTES_MOST = 63
 ABSENT = (errno.ENOENT, errno.ECONNREFUSED, errno.ENOTDIR)  # the learner is not running

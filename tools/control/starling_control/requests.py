@@ -170,7 +170,7 @@ def _back_up(one: Learner) -> bool:
 def backup(arguments: list[str]) -> int:
     p = parser("[RUNFOLDER]", "Have running learners copy their records into the folder 'backup' of their state folder, in place of\n"
                "the copy before, and print its name. The copy holds no secret. Beside it, keep starlingd.yaml, the\n"
-               "roster and the identity, which do not change while a learner runs.",
+               "roster and the identity, which is secret.",
                "\nExamples:\n"
                "  starling backup /var/lib/starling/ward\n"
                "  starling backup --control /run/starling/control.sock\n\n"

@@ -25,8 +25,8 @@ EPILOG = """Examples:
 kappa is the vertex connectivity: the least number of learners without which the others are not connected.
 c = kappa - 1 learners may collude and learn no more than the mean. mu is the largest modulus of an eigenvalue
 below 1 of the mixing matrix. K, exact and forest are the exchanges of the engines metropolis, exact and
-forest; - stands where an engine cannot run. MB to send: what a learner sends in a round of the default engine
-(mixing: exact), in the mean and at most."""
+forest; - stands where an engine cannot run. MB to send: what a learner sends in a round with mixing: exact, mean
+and largest."""
 DIGITS = 17  # of a number
 REMARKS_MOST = 12
 # Width of a column, its name, the field of a step and a member of it, and how its number is written.
