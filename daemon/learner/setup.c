@@ -70,8 +70,7 @@ static int load_identity(struct sl_daemon *daemon, struct sl_error *error)
 			settings->id, settings->identity,
 			sl_group_is_signed(&daemon->members.group)
 				? "either that key was renewed, and this folder is a copy from before; or "
-				  "another key was put here; see A copied machine in the README of "
-				  "deploy"
+				  "another key was put here; see FAULTS in starlingd(8)"
 				: "`starling keygen --show` prints the right one");
 	daemon->listen.on_all =
 		sl_listen_choose(settings->listen, daemon->members.roster.members[self].address,

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Fail on a citation of the protocol that names a section that does not exist, another section's title, or the wrong text.
+"""Fail on a citation of the protocol that names a section that does not exist, another section's title, or the wrong text, and on a message
+that names no chapter of a man page: packages give other files another name.
 
 Sections are numbered through the texts BOOKS, so that §7.9 is one section wherever it is cited."""
 import re
@@ -11,6 +12,8 @@ BOOKS = ('GROUP.md', 'LINKS.md', 'ROUND.md')
 FOLDERS = ('common', 'daemon', 'deploy', 'proto', 'test', 'tools')
 SUFFIXES = ('.c', '.h', '.in', '.md', '.proto', '.py', '.scd', '.sh', '.txt')
 CITATION = re.compile(r'§(\d+(?:\.\d+)*)((?: [^§).,;\n]+)?)')
+CHAPTER = re.compile(r'see ([A-Z][\w ]*) in (?:([\w.-]+)\((\d)\)|the README)')
+BREAK = re.compile(r'"\s*\\?\n\s*"')  # within a text of C
 NAMED = re.compile(r'(\w+\.md)(?:\s+(?:[*#]|//))*\s+§(\d+(?:\.\d+)*)')
 
 
@@ -23,6 +26,13 @@ def files():
 def is_title(words, title):
 	"""Return true if the words after a number are the title, begin with it, are its beginning, or are no title at all."""
 	return not words[:1].isupper() or words.startswith(title) or title.startswith(words)
+
+
+def pages(text):
+	"""Return the chapters that messages of C name and that no man page has."""
+	for chapter, page, number in CHAPTER.findall(BREAK.sub('', text)):
+		if f'# {chapter}\n' not in ''.join(p.read_text() for p in (ROOT / 'deploy/man').glob(f'{page}.{number}.scd*')):
+			yield chapter
 
 
 def sections():
@@ -51,6 +61,8 @@ def main():
 		for book, section in NAMED.findall(text):
 			if section in known and book != known[section][0]:
 				wrong.append(f'{name}: §{section} is in {known[section][0]}, not in {book}')
+		if path.suffix in ('.c', '.h') and name.parts[0] != 'test':
+			wrong += [f'{name}: no man page has a chapter "{chapter}"' for chapter in pages(text)]
 	print('\n'.join(wrong), file=sys.stderr)
 	print(f'{count} citations of {len(known)} sections, {len(wrong)} wrong')
 	return 1 if wrong or count == 0 or not known else 0
