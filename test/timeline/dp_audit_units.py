@@ -1,4 +1,4 @@
-"""`starling dp audit`: dp_audit_units.py. Three learners commit three rounds; the second needs two attempts, which are both charged."""
+"""`starling dp audit`: dp_audit_units.py STARLING. Three learners commit three rounds; the second needs two attempts, which are both charged."""
 import contextlib
 import io
 import json
@@ -12,7 +12,10 @@ SOURCE = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(SOURCE / 'tools/timeline'))
 from starling_timeline import dp_audit  # noqa: E402
 
+STARLING = sys.argv.pop(1)
 NAMES = {1: 'ana', 2: 'bo', 3: 'eve'}
+MEMBERS = 'members:\n' + ''.join(f'- {{id: {own}, name: {name}, address: "h{own}:1", key: "sha256:{own:064}"}}\n' for own, name in NAMES.items())
+HIDES = 'dp_clip: 1, dp_noise: 1, dp_delta: 1e-6'
 ATTEMPTS = [(1, 1), (2, 1), (2, 2), (3, 1)]
 
 
@@ -49,15 +52,16 @@ class DpAudit(unittest.TestCase):
 		folder = tempfile.TemporaryDirectory()
 		self.addCleanup(folder.cleanup)
 		self.folder = Path(folder.name)
-		os.environ['STARLING_PROGRAM'] = 'false'
+		os.environ['STARLING_PROGRAM'] = STARLING
+		sys.argv[0] = dp_audit.NAME
 
 	def audit(self, logs, *options, roster=None):
-		"""Return exit status, output and errors."""
+		"""Return exit status, output and errors. `roster`: its settings."""
 		for own, records in logs.items():
 			(self.folder / NAMES[own]).mkdir(exist_ok=True)
 			(self.folder / NAMES[own] / 'log.jsonl').write_text(''.join(json.dumps(one) + '\n' for one in records))
 		if roster:
-			(self.folder / 'roster.yaml').write_text(roster)
+			(self.folder / 'roster.yaml').write_text(roster + '\n' + MEMBERS)
 		out, err = io.StringIO(), io.StringIO()
 		out.reconfigure = err.reconfigure = lambda **_: None
 		with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
@@ -83,7 +87,7 @@ class DpAudit(unittest.TestCase):
 		os.environ['STARLING_PROGRAM'] = str(program)
 
 	def test_each_attempt_is_charged(self):
-		document = self.document(run_of(), roster='settings:\n  dp: record\nmembers:\n')
+		document = self.document(run_of(), roster=f'settings: {{dp: record, {HIDES}}}')
 		self.assertEqual((document['unit'], document['rounds'], document['without_log']), ('record', 3, []))
 		self.assertEqual(document['learners'][1], {
 			'id': 2, 'name': 'bo', 'attempts_charged': 4, 'guessed': 0, 'rounds_committed': 3, 'epsilon': 0.4, 'epsilon_unsampled': 4,
@@ -207,13 +211,13 @@ class DpAudit(unittest.TestCase):
 
 	def test_a_run_without_dp_is_no_run_to_audit(self):
 		logs = {own: [one for one in records if one['event'] != 'charged'] for own, records in run_of().items()}
-		status, out, err = self.audit(logs, roster='settings:\n  dp: "off"\n')
+		status, out, err = self.audit(logs, roster='settings: {rounds: 3, dp: "off"} # as before dp: record')
 		self.assertEqual((status, out), (2, ''))
 		self.assertIn('no learner was charged', err)
-		self.assertEqual(len(self.kinds(logs, roster='settings: {rounds: "3", dp: "learner"}\n')), 9)
+		self.assertEqual(len(self.kinds(logs, roster=f'settings: {{rounds: 3, dp: learner, {HIDES}}}')), 9)
 
 	def test_logs_without_a_learner_are_no_audit(self):
-		status, out, err = self.audit({own: [] for own in NAMES}, roster='settings:\n  dp: record\n')
+		status, out, err = self.audit({own: [] for own in NAMES}, roster=f'settings: {{dp: record, {HIDES}}}')
 		self.assertEqual((status, out), (1, ''))
 		self.assertIn('no record of a learner in its logs, so nothing is audited', err)
 

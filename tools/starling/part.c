@@ -160,14 +160,15 @@ static int print_roster(const char *subject, const json_t *request, struct sl_er
 {
 	struct sl_group group;
 	struct sl_settings settings = {0};
-	char hash[SL_DIGITS_BYTES];
+	char hash[SL_DIGITS_BYTES], text[SL_VALUE_TEXT_BYTES];
 	(void)request;
 	if (sl_group_load(subject, &group, error) != SL_OK)
 		return error->code;
 	const struct sl_setting_list list = sl_group_list_settings(&group, subject);
 	sl_settings_share(&settings, &list, error); /* the hash covers them: they are good */
 	sodium_bin2hex(hash, sizeof hash, group.roster.hash, sizeof group.roster.hash);
-	sl_command_print_json(json_pack("{s:s, s:b, s:I, s:b, s:o}", "hash", hash, "list",
+	sl_command_print_json(json_pack("{s:s, s:s, s:b, s:I, s:b, s:o}", "hash", hash, "dp",
+					sl_settings_value("dp", settings.dp, text), "list",
 					(int)(group.settings == NULL), "tolerance",
 					(json_int_t)settings.tolerance, "warns",
 					(int)(settings.privacy_check == SL_PRIVACY_WARN), "members",

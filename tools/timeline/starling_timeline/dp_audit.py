@@ -12,14 +12,13 @@ import argparse
 import json
 import math
 import os
-import re
 import signal
 import subprocess
 import sys
 from dataclasses import dataclass, field
 from typing import Optional
 
-from starling_timeline.command import FAILED, MISSING, USAGE, CommandError, Parser, complain, guard
+from starling_timeline.command import FAILED, MISSING, USAGE, CommandError, Parser, ask, complain, guard
 from starling_timeline.logs import Logs
 from starling_timeline.rounds import ids
 from starling_timeline.values import NAN, dumps, real, text, whole
@@ -200,12 +199,9 @@ def fields(account: Account) -> dict:
 
 def unit_of(folder: str) -> str:
     """Return the setting `dp` of the roster in a run folder; "": none, or off."""
-    try:
-        with open(os.path.join(folder, "roster.yaml"), encoding="utf-8", errors="replace") as file:
-            found = re.search(r"(?:^|[\s{,])dp:\s*[\"']?(record|learner)\b", file.read())
-    except OSError:
-        return ""
-    return found.group(1) if found else ""
+    path = os.path.join(folder, "roster.yaml")
+    found = json.loads(ask("roster", path))["dp"] if os.path.exists(path) else "off"
+    return "" if found == "off" else found
 
 
 def ledgers(folder: str) -> dict[int, dict]:
