@@ -239,7 +239,8 @@ code=0
 "$program" logs long >/dev/full 2>err || code=$?
 [ $code = 1 ] || fail "a full disk is no failure"
 is err 'starling logs: cannot write standard output: No space left on device'
-says 'starling logs: /proc/self/mem: Input/output error' logs /proc/self/mem # not one of standard output
+ends 1 logs /proc/self/mem # not one of standard output
+is err 'starling logs: /proc/self/mem: Input/output error'
 
 # --follow waits for the end of a line, for more lines and for more files; it ends with a signal or its reader.
 until_is() { # then the lines of `followed`

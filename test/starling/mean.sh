@@ -142,7 +142,7 @@ line() {
 if [ -e /dev/full ]; then
 	code=0
 	"$starling" sum --local 1 2 3 2>err >/dev/full || code=$?
-	line 'starling sum: standard output: No space left on device'
+	line 'starling sum: cannot write standard output: No space left on device'
 fi
 code=0
 PATH="$folder/none" "$starling" mean 3 2>err || code=$?

@@ -1,6 +1,7 @@
 #include "tools/lib/command.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <libgen.h>
 #include <poll.h>
@@ -58,6 +59,9 @@ static void fit_help(void)
 
 void sl_command_open(int argc, char **argv)
 {
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) /* no file takes the place of a closed one */
+		if (fcntl(fd, F_GETFD) < 0)
+			open("/dev/null", fd == STDOUT_FILENO ? O_RDONLY : O_RDWR);
 	signal(SIGPIPE, SIG_IGN);
 	if (argc > 0)
 		program = argv[0];

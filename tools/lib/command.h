@@ -35,8 +35,9 @@ int sl_cmd_part(int argc, char **argv);
 int sl_cmd_simulate(int argc, char **argv);
 int sl_cmd_topology(int argc, char **argv);
 
-/* Prepare the process of a program: ignore SIGPIPE (a closed pipe is then EPIPE), fit argp's help to the
- * terminal, give argp's errors the status SL_EXIT_USAGE, and report lost output when the process exits. */
+/* Prepare the process of a program: open standard descriptors that are closed, ignore SIGPIPE (a closed pipe
+ * is then EPIPE), fit argp's help to the terminal, give argp's errors the status SL_EXIT_USAGE, and report
+ * lost output when the process exits. */
 void sl_command_open(int argc, char **argv);
 
 /* Set the name that argp's messages begin with, and argv[0] with it. */

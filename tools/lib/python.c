@@ -10,25 +10,37 @@
 
 /* Its arguments: a module, the name of the command, and the arguments of main(). Without the current folder
  * on the path: a file of the user may be called csv.py. pyenv takes a program with the argument " -m pip "
- * for pip, and runs it in a shell that Ctrl-C does not end: such a text is written in two pieces. */
+ * for pip, and runs it in a shell that Ctrl-C does not end: such a text is written in two pieces. An OSError
+ * that main() raises is one of standard output. */
 static const char program[] =
 	"import sys\n"
 	"if sys.path[0] == '':\n"
 	"    del sys.path[0]\n"
 	"_, module, *sys.argv = sys.argv\n"
 	"def end(text):\n"
-	"    print(f'{sys.argv[0]}: {sys.executable} has no {text}', file=sys.stderr)\n"
+	"    print(f'{sys.argv[0]}: {text}', file=sys.stderr)\n"
 	"    sys.exit(1)\n"
 	"try:\n"
-	"    import importlib\n"
+	"    import importlib, os\n"
 	"    main = importlib.import_module(module).main\n"
 	"except ImportError as missing:\n"
+	"    lacks = f'{sys.executable} has no '\n"
 	"    if not isinstance(missing, ModuleNotFoundError) or missing.name == 'numpy':\n"
-	"        end('numpy: run python3 -''m pip install numpy (with uv: uv pip install numpy; Debian: "
+	"        end(lacks + 'numpy: run python3 -''m pip install numpy (with uv: uv pip install numpy; "
+	"Debian: "
 	"apt-get install python3-numpy), or put another python3 first on PATH')\n"
-	"    end(f'module {missing.name}: install the Python package of Starling (Debian: python3-starling), "
-	"or put its folder into PYTHONPATH')\n"
-	"sys.exit(main(sys.argv[1:]))\n";
+	"    end(lacks + f'module {missing.name}: install the Python package of Starling (Debian: "
+	"python3-starling), or put its folder into PYTHONPATH')\n"
+	"try:\n"
+	"    try:\n"
+	"        status = main(sys.argv[1:])\n"
+	"    finally:\n"
+	"        sys.stdout.flush()\n"
+	"except OSError as lost:\n"
+	"    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)\n" /* for the flush at the exit */
+	"    why = f'cannot write standard output: {lost.strerror}'\n"
+	"    status = 0 if isinstance(lost, BrokenPipeError) else end(why)\n" /* the reader has enough */
+	"sys.exit(status)\n";
 
 char **sl_python_command(const char *module, int argc, char **argv)
 {

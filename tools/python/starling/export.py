@@ -111,9 +111,10 @@ def _write_file(path: str, force: bool, write: Callable[[BinaryIO], None]) -> No
             out.flush()
             os.fsync(out.fileno())
         os.rename(temporary, path)
-    except OSError:
+    except OSError as flaw:
         if os.path.isfile(temporary):
             os.unlink(temporary)
+        flaw.filename = path
         raise
 
 
@@ -155,7 +156,9 @@ def main(arguments: list[str]) -> int:
     except InputError as wrong:
         return fail(sys.argv[0], str(wrong), USAGE)
     except OSError as flaw:
-        return fail(sys.argv[0], f"{flaw.filename or 'a file'}: {flaw.strerror}", status)
+        if flaw.filename is None:  # of standard output: the help
+            raise
+        return fail(sys.argv[0], f"{flaw.filename}: {flaw.strerror}", status)
     told: dict[str, Any] = model.metadata
     print(f"round {told['round']} of run {told['run']}, the mean of {told['learners']} learners: {len(model)} tensor{'s' * (len(model) != 1)}",
           file=sys.stderr)

@@ -3,14 +3,13 @@ from __future__ import annotations
 
 import argparse
 import difflib
-import io
 import json
 import os
 import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from typing import Any, NoReturn, Optional
+from typing import Any, NoReturn
 
 from starling_timeline.words import clean
 
@@ -39,10 +38,6 @@ class Parser(argparse.ArgumentParser):
         super().__init__(prog=prog, usage=f"%(prog)s [OPTION...] {usage}", description=description, epilog=epilog, add_help=False,
                          formatter_class=argparse.RawDescriptionHelpFormatter)
         self.add_argument("-?", "-h", "--help", action="help", help="show this help")
-
-    def print_help(self, file: Any = None) -> NoReturn:
-        """Print the help and end; the end of the program would tell a user of Python if that fails."""
-        sys.exit(guard(self.prog, lambda: print(self.format_help(), end="", file=file, flush=True) or 0))
 
     def error(self, message: str) -> NoReturn:
         wrong = re.match("unrecognized arguments: --([^ =]+)", message)
@@ -96,28 +91,9 @@ def ask(part: str, subject: str, **request: Any) -> str:
     return "".join(lines(part, subject, **request))
 
 
-class Output(io.FileIO):
-    """Standard output: its errors have its name, as those of open() have that of their file."""
-    NAME = "standard output"
-
-    def write(self, data: Any) -> Optional[int]:
-        try:
-            return super().write(data)
-        except OSError as failure:
-            failure.filename = self.NAME
-            raise
-
-    @classmethod
-    def take_over(cls) -> None:
-        out = sys.stdout
-        if out is not None and out is sys.__stdout__:
-            sys.stdout = io.TextIOWrapper(io.BufferedWriter(cls(out.fileno(), "w", closefd=False)), out.encoding, out.errors,
-                                          line_buffering=out.line_buffering)
-
-
 def guard(program: str, act: Callable[[], int]) -> int:
-    """Return the exit status of `act`; an error of the user or of the system ends it with one line."""
-    Output.take_over()
+    """Return the exit status of `act`; an error of the user or of the system ends it with one line. An error of the system without a file is
+    one of standard output, of which tools/lib/python.c tells."""
     try:
         return act()
     except CommandError as error:
@@ -127,13 +103,9 @@ def guard(program: str, act: Callable[[], int]) -> int:
         complain(program, "out of memory")
         return FAILED
     except OSError as failure:
-        if failure.filename != Output.NAME:
-            complain(program, (f"{failure.filename}: " if failure.filename else "") + (failure.strerror or str(failure)))
-            return USAGE
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at exit
-        if isinstance(failure, BrokenPipeError):  # the reader has read enough
-            return 0
-        complain(program, f"cannot write {failure.filename}: {failure.strerror}")
+        if failure.filename is None and failure.strerror:  # a TimeoutError has no text of the system
+            raise
+        complain(program, f"{failure.filename}: {failure.strerror}" if failure.filename else str(failure))
         return FAILED
 
 

@@ -74,14 +74,17 @@ class File:
             return False
         return True
 
+    def read_line(self, most: int = LINE_BYTES_MOST) -> bytes:
+        try:
+            return self.file.readline(most)
+        except OSError as failure:
+            failure.filename = self.shown
+            raise
+
     def lines(self, whole_only: bool) -> Iterator[bytes]:
         """Yield the next lines; b"" for one that is too long. `whole_only`: only lines with their newline."""
         while not self.until or self.file.tell() < self.until:
-            try:
-                line = self.file.readline(LINE_BYTES_MOST + 1)
-            except OSError as failure:
-                failure.filename = self.shown
-                raise
+            line = self.read_line(LINE_BYTES_MOST + 1)
             ended = line.endswith(b"\n")
             if not ended and len(line) > LINE_BYTES_MOST:
                 self.cut = True
@@ -97,7 +100,7 @@ class File:
         """Go on with the last `size` bytes."""
         if self.at.st_size > size:
             self.file.seek(self.at.st_size - size)
-            self.file.readline(LINE_BYTES_MOST)
+            self.read_line()
             self.skipped = self.file.tell()
 
     def seek(self, t: int) -> None:
@@ -108,13 +111,13 @@ class File:
             low, high = (middle, high) if self._round_at(middle) < t else (low, middle)
         self.file.seek(low)
         if low > 0:
-            self.file.readline(LINE_BYTES_MOST)
+            self.read_line()
 
     def _round_at(self, at: int) -> float:
         """Return the round of the first record after byte `at` that names one; infinity: none of the next does."""
         self.file.seek(at)
-        self.file.readline(LINE_BYTES_MOST)
-        records = (parse(self.file.readline(LINE_BYTES_MOST)) for _ in range(SEARCH_LINES))
+        self.read_line()
+        records = (parse(self.read_line()) for _ in range(SEARCH_LINES))
         return next((whole(record, "round") for record in records if record is not None and whole(record, "round")), math.inf)
 
 
@@ -254,7 +257,7 @@ class Logs:
     def firsts(self) -> Iterator[dict]:
         """Yield the first record of each log."""
         for file in self.files:
-            yield from filter(None, [parse(file.file.readline(LINE_BYTES_MOST))])
+            yield from filter(None, [parse(file.read_line())])
 
     def seek(self, t: int) -> None:
         """Go to the beginning of round `t`, or somewhat before it."""

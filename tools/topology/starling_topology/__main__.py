@@ -13,10 +13,10 @@ from array import array
 from collections.abc import Iterable
 from typing import Any, NoReturn, Optional
 
+from starling_timeline.command import FAILED, USAGE, guard
 from starling_topology import edges, movements
 from starling_topology.text import NODES, InputError, Names, Text, read, shown
 
-FAILED, USAGE = 1, 2
 FORMATS = ("edges", "bonnmotion", "ns2")
 EVERY = 10.0  # seconds between steps of a movement
 REAL_MOST = 1e9  # metres, seconds
@@ -39,10 +39,6 @@ Examples:
   starling launch --topology city.txt
 
 Exit status: 0 done; 1 failed; 2 bad input."""
-
-
-class OutputError(Exception):
-    """The schedule cannot be written."""
 
 
 def say(text: str) -> None:
@@ -261,7 +257,7 @@ def write(path: Optional[str], lines: Iterable[str]) -> None:
         with file:
             file.writelines(line.encode("latin-1") for line in lines)
     except OSError as failure:
-        raise OutputError(f"{shown(path)}: cannot be written: {failure.strerror}") from None
+        raise InputError(f"{shown(path)}: cannot be written: {failure.strerror}", FAILED) from None
 
 
 def utf8(name: str) -> str:
@@ -282,7 +278,7 @@ def summarise(schedule: Schedule, form: str, as_json: bool) -> None:
     sys.stdout.buffer.write(json.dumps(report, indent=2, ensure_ascii=False).encode() + b"\n")
 
 
-def run(request: Request) -> None:
+def run(request: Request) -> int:
     read_in = Import(request)
     names, form = read_in.names.sorted(), str(read_in.format)
     place = {name: learner for learner, name in enumerate(names)}
@@ -293,30 +289,13 @@ def run(request: Request) -> None:
         raise request.fail(str(wrong)) from None
     write(request.output, schedule.text(form))
     summarise(schedule, form, request.json)
+    return 0
 
 
 def main(arguments: list[str]) -> int:
     """Run the command and return its exit status."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    try:
-        run(Request(arguments))
-        sys.stdout.flush()
-        return 0
-    except InputError as wrong:
-        say(f"starling topology: {wrong}")
-        return USAGE
-    except OutputError as failure:
-        say(f"starling topology: {failure}")
-        return FAILED
-    except MemoryError:
-        say("starling topology import: out of memory")
-        return FAILED
-    except OSError as failure:  # of standard output
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at exit
-        if isinstance(failure, BrokenPipeError):  # the reader has read enough
-            return 0
-        say(f"starling topology import: cannot write standard output: {failure.strerror}")
-        return FAILED
+    return guard("starling topology import", lambda: run(Request(arguments)))
 
 
 if __name__ == "__main__":

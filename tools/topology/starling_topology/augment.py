@@ -7,11 +7,10 @@ import signal
 import sys
 from collections.abc import Iterable
 
-from starling_timeline.command import FAILED, USAGE, CommandError, guard, whole
+from starling_timeline.command import CommandError, guard, whole
 from starling_topology import source
-from starling_topology.__main__ import OutputError, say, write
+from starling_topology.__main__ import write
 from starling_topology.costs import LEARNERS_MOST
-from starling_topology.text import InputError
 
 DESCRIPTION = f"""Add links to a schedule until every step tolerates C colluding learners: until the others stay connected
 without any C of them. {source.ABOUT}"""
@@ -75,11 +74,7 @@ def _run(arguments: list[str]) -> int:
     text = [f"# augmented for c = {o.tolerance}\n{learners}\n"]
     for old, new in zip(steps, added):
         text.append("step" + "".join(f" {a}-{b}" for a, b in sorted(old + new)) + "\n")
-    try:
-        write(o.output, text)
-    except (InputError, OutputError) as wrong:
-        say(f"{sys.argv[0]}: {wrong}")
-        return USAGE if isinstance(wrong, InputError) else FAILED
+    write(o.output, text)
     if o.json:
         print(_report(learners, added, o.tolerance), flush=True)
     else:

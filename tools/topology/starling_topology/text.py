@@ -8,6 +8,8 @@ import zlib
 from collections.abc import Iterator
 from typing import BinaryIO, Optional
 
+from starling_timeline.command import USAGE, CommandError
+
 BYTES_MOST = 256 << 20  # of an unpacked file
 CHUNK = 1 << 20
 MAGIC = b"\x1f\x8b"  # of gzip
@@ -19,8 +21,11 @@ CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\xc2[\x80-\x9f]")
 DECIMAL = re.compile(r"[0-9+\-.eE]+")  # float() takes "nan" and "1_0", too
 
 
-class InputError(Exception):
-    """The input, or what is asked of it, cannot be used."""
+class InputError(CommandError):
+    """The input, or what is asked of it, cannot be used. The text is Latin-1, as names are."""
+
+    def __init__(self, text: str, status: int = USAGE) -> None:
+        super().__init__(text.encode("latin-1", "replace").decode(errors="replace"), status)
 
 
 def shown(path: str) -> str:

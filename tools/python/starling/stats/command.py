@@ -51,11 +51,10 @@ def guard(program: str, act: Callable[[], int]) -> int:
         return fail(program, str(wrong), USAGE)
     except (Error, Refused) as failure:
         return fail(program, str(failure), FAILED)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at exit
-        return 0
-    except OSError as flaw:  # the socket, or standard output
-        return fail(program, f"{flaw.filename or 'standard output'}: {flaw.strerror}", FAILED)
+    except OSError as flaw:
+        if flaw.filename is None:  # of standard output: tools/lib/python.c tells of it
+            raise
+        return fail(program, f"{flaw.filename}: {flaw.strerror}", FAILED)
     except KeyboardInterrupt:
         return INTERRUPTED
 
