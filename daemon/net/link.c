@@ -422,7 +422,6 @@ void sl_link_expect_no_more(struct sl_links *links)
 		return;
 	bound_accepted(links, 0);
 	links->narrow_until = 0;
-	links->found = false;
 	for (uint32_t i = 0; i < links->config.roster->size; i++)
 		forget_guess(&links->slots[i]);
 }

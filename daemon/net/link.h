@@ -235,7 +235,7 @@ struct sl_links {
 	bool crowded;	       /* a dial waits for the end of another */
 	uint32_t open;	       /* links not freed yet */
 	uint64_t narrow_until; /* accepted connections have small segments, and guesses hold until then */
-	bool found;	       /* .. because a link has lost full ones */
+	uint64_t found_until;  /* a link has lost full ones a moment ago */
 	bool closing;
 };
 

@@ -320,7 +320,9 @@ static void learn(struct sl_link *link, uint64_t now)
 	if ((stalled || link->reset) && sl_tcp_info_get(sl_link_descriptor(link), &info)) {
 		slot->guess = sl_link_segment_after(info.segment);
 		slot->heard = passes || link->heard > link->stalled_at;
-		links->found = true;
+		uint64_t until = now + links->config.timing->handshake / (slot->heard ? 1 : 4);
+		if (until > links->found_until)
+			links->found_until = until;
 		if (passes)
 			settle(slot);
 	}
@@ -421,7 +423,7 @@ static bool mend(struct sl_link *link, uint64_t now)
 		return false;
 	link->large = info.pending || link->state == SL_LINK_SPLICED;
 	if (!sl_link_segment_is_lost(&link->stalled_at, &info, now, link->heard,
-				     link->links->config.timing->silence, link->links->found))
+				     link->links->config.timing->silence, now < link->links->found_until))
 		return false;
 	link->reset = true;
 	sl_link_close(link,

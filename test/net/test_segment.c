@@ -164,6 +164,7 @@ static void mend(int dialler, int end)
 	assert_string_equal(pair->ends[end].why, SL_LINK_NARROW);
 	assert_int_equal(end_link(&pair->ends[dialler])->dialled, true);
 	assert_int_equal(pair->ends[end].links->slots[1 - end].segment, SL_SEGMENT_SMALL);
+	assert_true(pair->ends[end].links->found_until > 0);
 	narrow = -1;
 	pair_expect_frames(pair);
 	pair_end(pair);
@@ -189,9 +190,27 @@ TEST(a_link_that_ends_hurries_no_other)
 	pair_want(pair, 0, true);
 	pair_await(pair, 2500, pair_settled);
 	links->slots[1].segment = SL_SEGMENT_SMALL;
+	links->found_until = uv_now(&pair->net->loop) + 1; /* another one was found */
+	uint64_t until = links->found_until;
 	sl_links_drop(links, 1, "a test");
-	assert_true(links->narrow_until > 0);
-	assert_false(links->found);
+	assert_true(links->narrow_until > until);
+	assert_int_equal(links->found_until, until);
+	pair_end(pair);
+}
+
+/* While full segments were lost on one link a moment ago, another one is closed before its time. */
+TEST(a_link_that_was_found_hurries_another)
+{
+	struct pair *pair = direct_pair();
+	struct sl_links *links = pair->ends[0].links;
+	pair->net->timing.silence = 600000;
+	pair_want(pair, 0, true);
+	pair_await(pair, 2500, pair_settled);
+	links->found_until = UINT64_MAX;
+	lose_full(pair, 0);
+	pair_await(pair, 15000, is_mended);
+	assert_string_equal(pair->ends[0].why, SL_LINK_NARROW);
+	narrow = -1;
 	pair_end(pair);
 }
 
