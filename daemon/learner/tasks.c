@@ -189,11 +189,13 @@ static void forget_checkpoints(const struct sl_daemon *daemon)
 {
 	uint32_t kept = daemon->settings->keep_checkpoints;
 	struct sl_store_round round;
-	if (kept == SL_CHECKPOINTS_ALL || sl_store_round_back(daemon->store, kept - 1, &round, NULL) != SL_OK)
+	if (kept == SL_CHECKPOINTS_ALL)
 		return;
-	sl_checkpoint_delete(daemon->committed.folder, 0);
 	if (sl_store_round_back(daemon->store, kept, &round, NULL) == SL_OK)
 		sl_checkpoint_delete(daemon->committed.folder, round.t);
+	else if (sl_store_round_back(daemon->store, kept - 1, &round, NULL) != SL_OK)
+		return;
+	sl_checkpoint_delete(daemon->committed.folder, 0);
 }
 
 /* Delete the result before that of round `t`, if it is large; a small one stays, since the next one is
