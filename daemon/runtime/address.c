@@ -2,11 +2,12 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <time.h>
 
 void sl_address_split(const char *address, char host[static SL_ADDRESS_BYTES],
 		      char port[static SL_ADDRESS_PORT_BYTES])
@@ -33,12 +34,12 @@ bool sl_address_is_loopback(const char *address)
 /* Of its thread and its owner; the last one frees it. */
 struct sl_address_query {
 	atomic_int owners, rc;
+	sem_t answered;
 	struct addrinfo *found; /* owned; written before rc */
 	char host[SL_ADDRESS_BYTES], port[SL_ADDRESS_PORT_BYTES];
 };
 
 #define THREADS_MAX 64u
-#define POLL_MS 2u
 static atomic_uint threads;
 
 void sl_address_query_close(struct sl_address_query *query)
@@ -58,6 +59,7 @@ static void *look_up(void *argument)
 	threads--;
 	query->found = rc == 0 ? found : NULL;
 	query->rc = rc;
+	sem_post(&query->answered);
 	sl_address_query_close(query);
 	return NULL;
 }
@@ -70,6 +72,7 @@ struct sl_address_query *sl_address_query_open(const char *address)
 		return NULL;
 	query->owners = 2;
 	query->rc = EAI_INPROGRESS;
+	sem_init(&query->answered, 0, 0);
 	sl_address_split(address, query->host, query->port);
 	if (threads++ < THREADS_MAX && pthread_create(&thread, NULL, look_up, query) == 0) {
 		pthread_detach(thread);
@@ -93,13 +96,13 @@ int sl_address_query_answer(struct sl_address_query *query, struct addrinfo **fo
 int sl_address_look_up(const char *address, uint64_t ms, struct addrinfo **found)
 {
 	struct sl_address_query *query = sl_address_query_open(address);
-	int rc = EAI_AGAIN;
-	for (uint64_t waited = 0; query != NULL && waited < ms + 1000; waited += POLL_MS) {
-		rc = sl_address_query_answer(query, found);
-		if (rc != EAI_INPROGRESS)
-			break;
-		usleep(POLL_MS * 1000);
-	}
+	struct timespec until;
+	if (query == NULL)
+		return EAI_AGAIN;
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += (time_t)(ms / 1000) + 1;
+	sem_clockwait(&query->answered, CLOCK_MONOTONIC, &until);
+	int rc = sl_address_query_answer(query, found);
 	sl_address_query_close(query);
 	return rc == EAI_INPROGRESS ? EAI_AGAIN : rc;
 }
