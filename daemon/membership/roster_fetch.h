@@ -3,7 +3,9 @@
  *
  *   no link for SL_ROSTER_FETCH_ALONE_MS --> one member after the other, one each SL_ROSTER_FETCH_PAUSE_MS
  *
- * A thread of libuv asks, since the client of joining waits for its answers (membership/join_client.h).
+ * A thread of libuv asks, since the client of joining waits for its answers (membership/join_client.h). A
+ * learner that ends waits for the thread: for SL_ROSTER_FETCH_ASK_MS, or a second more while a name is looked
+ * up.
  */
 #pragma once
 

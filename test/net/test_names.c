@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "daemon/membership/join_client.h"
+#include "daemon/membership/membership.h"
+#include "daemon/membership/roster_fetch.h"
 #include "daemon/runtime/address.h"
 #include "test/lib/test.h"
 #include "test/net/pair.h"
@@ -339,6 +341,56 @@ TEST(a_command_looks_up_for_so_long)
 	hang_ms = 0;
 	assert_int_equal(sl_address_look_up("learner-3:7400", 1000, &found), EAI_AGAIN);
 	net_close(&net);
+}
+
+static bool is_answered(void *argument)
+{
+	return !((struct sl_membership *)argument)->fetch.busy;
+}
+
+/* Ask the member at `address` for a roster, and end the learner. */
+static void end_while_asking(struct pair *pair, const char *address)
+{
+	bool stopping = false;
+	struct sl_settings settings;
+	struct sl_membership m = {.host = {.settings = &settings,
+					   .loop = &pair->net->loop,
+					   .links = pair->ends[0].links,
+					   .stopping = &stopping},
+				  .group.name = "ward",
+				  .roster = pair->roster,
+				  .identity = pair->net->identities[0],
+				  .update.text = "a roster",
+				  .fetch.linked_at = 1};
+	snprintf(settings.identity, sizeof settings.identity, "%s/site-0", pair->net->folder);
+	snprintf(m.roster.members[1].address, sizeof m.roster.members[1].address, "%s", address);
+	sl_roster_fetch_look(&m);
+	assert_true(m.fetch.busy);
+	stopping = true;
+	assert_true(net_until(pair->net, WAIT_MS, is_answered, &m));
+}
+
+/* The end waits for a question, which takes so long at most: the name of the member is not found, or it says
+ * nothing. */
+TEST(the_end_waits_for_a_question)
+{
+	struct pair *pair = pair_alone();
+	struct sockaddr_in name = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t size = sizeof name;
+	char address[SL_ADDRESS_BYTES];
+	int mute = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	assert_int_equal(bind(mute, (struct sockaddr *)&name, size), 0);
+	assert_int_equal(listen(mute, 1), 0);
+	assert_int_equal(getsockname(mute, (struct sockaddr *)&name, &size), 0);
+	snprintf(address, sizeof address, "127.0.0.1:%u", ntohs(name.sin_port));
+	end_while_asking(pair, address);
+	close(mute);
+	begin(UINT32_MAX);
+	silent = true;
+	end_while_asking(pair, "learner-1:7400");
+	assert_int_equal(hanging, 1);
+	pair_end(pair);
+	end_all();
 }
 
 /* More names than that hang: the others do not resolve until one of these ends. The last case: its threads
