@@ -19,6 +19,7 @@
  *   sleep    stops for ever after it has dumped an encoding
  *   crash    is killed, once
  *   again    is killed, each time
+ *   each     is killed in each round but the first of a start
  *   early    is killed before it is up, each time
  *   hidden   opens its control socket only when the file ../shown is there
  *   drop     closes its control connections, once
@@ -317,6 +318,10 @@ static void commit(struct fake *f)
 		exit(0);
 	end_at(f, "crash", false);
 	end_at(f, "again", true);
+	static bool before;
+	if (strcmp(f->fault, "each") == 0 && before)
+		crash();
+	before = true;
 	if (t >= f->fault_round && waits_for_ever(f, round))
 		return;
 	record(f, "info", "view",

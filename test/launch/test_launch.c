@@ -120,6 +120,14 @@ static const struct {
 	 0,
 	 {"learner-02 (2) ended with status 0 in round 2; started again (2nd start)\n"},
 	 ""},
+	{"2:each:1",
+	 "-n 3 --rounds 12",
+	 "++++++++++++",
+	 0,
+	 11,
+	 0,
+	 {"in round 12; started again (12th start)\n"},
+	 ""},
 	/* what they did not come to say */
 	{"2:mute:2", "-n 3 --rounds 3 --verify --set hidden_units=1", "+++", 0, 1, 0, {NULL}, ""},
 	{"2:drop:2", "-n 3 --rounds 3", "+++", 0, 0, 0, {NULL}, ""},
@@ -142,7 +150,8 @@ static const struct {
 	 9,
 	 0,
 	 {"; starts again in 4 s (7th start)\n", "; starts again in 5 s (10th start)\n"},
-	 "starling launch: learner-02 died 10 times within a minute: learner-02 (2) was killed by SIGKILL in "
+	 "starling launch: learner-02 died 10 times without a commit: learner-02 (2) was killed by SIGKILL "
+	 "in "
 	 "round 2\n"},
 	{"3:early",
 	 "-n 3 --rounds 3",

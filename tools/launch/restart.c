@@ -1,40 +1,21 @@
-/* Deaths and new starts. After the first death within a minute a learner is started again at once, later
- * after growing pauses. A learner that dies too often, or never comes up, ends the run. Kills of --chaos do
- * not count. */
+/* Deaths and new starts. After its first death since a commit a learner is started again at once, later after
+ * growing pauses. A learner that dies too often, or never comes up, ends the run. Kills of --chaos do not
+ * count. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tools/launch/state.h"
 
-#define MINUTE_MS 60000u
 #define PAUSE_MS 250u
 #define PAUSE_MOST_MS 5000u
 #define EARLY_MOST 3u	  /* deaths in a row before it was up */
 #define STATUS_UNUSABLE 2 /* of starlingd: configuration, roster or data are unusable */
 
-static void remember(struct sl_learner *l, uint64_t now)
-{
-	memmove(&l->died_ms[1], &l->died_ms[0], sizeof l->died_ms - sizeof l->died_ms[0]);
-	l->died_ms[0] = now;
-	l->deaths += l->deaths < SL_DEATHS_MOST;
-	l->early = l->connected ? 0 : l->early + 1;
-}
-
-static uint32_t deaths_of_this_minute(const struct sl_learner *l)
-{
-	uint32_t count = 0;
-	while (count < l->deaths && l->died_ms[0] - l->died_ms[count] < MINUTE_MS)
-		count++;
-	return count;
-}
-
 /* 0, then 0.25 s doubling to 5 s. */
 static uint64_t pause_after(uint32_t deaths)
 {
-	uint64_t pause = deaths < 2 ? 0 : PAUSE_MS;
-	for (uint32_t i = 2; i < deaths && pause < PAUSE_MOST_MS; i++)
-		pause *= 2;
+	uint64_t pause = deaths < 2 ? 0 : PAUSE_MS << (deaths - 2);
 	return pause < PAUSE_MOST_MS ? pause : PAUSE_MOST_MS;
 }
 
@@ -68,16 +49,18 @@ static bool start_again(struct sl_learner *learner, char *why, size_t size)
 	if (launch->plan->options.no_restart || learner->final ||
 	    (learner->exit_signal == 0 && learner->exit_status == STATUS_UNUSABLE))
 		return false;
-	if (learner->killed == 0)
-		remember(learner, now);
-	uint32_t deaths = learner->killed > 0 ? 1 : deaths_of_this_minute(learner);
+	if (learner->killed == 0) {
+		learner->deaths = learner->committed == learner->died_after ? learner->deaths + 1 : 1;
+		learner->died_after = learner->committed;
+		learner->early = learner->connected ? 0 : learner->early + 1;
+	}
 	if (learner->early >= EARLY_MOST)
 		snprintf(why, size, " died %u times before it was up", learner->early);
-	else if (deaths >= SL_DEATHS_MOST)
-		snprintf(why, size, " died %u times within a minute", deaths);
+	else if (learner->deaths >= SL_DEATHS_MOST)
+		snprintf(why, size, " died %u times without a commit", learner->deaths);
 	if (*why != '\0')
 		return false;
-	learner->again_ms = now + pause_after(deaths);
+	learner->again_ms = now + (learner->killed > 0 ? 0 : pause_after(learner->deaths));
 	say(learner, learner->again_ms - now);
 	return true;
 }

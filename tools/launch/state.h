@@ -12,7 +12,7 @@ struct sl_commands;
 struct sl_recompute;
 
 #define SL_ODD_CAUSES 8u   /* of learners that are left out */
-#define SL_DEATHS_MOST 10u /* within a minute: then the run ends */
+#define SL_DEATHS_MOST 10u /* since the last commit: then the run ends */
 
 enum sl_activity { SL_TRAINING, SL_SEEKING, SL_WORKING }; /* training | looking for a view | in one */
 
@@ -36,9 +36,9 @@ struct sl_learner {
 	bool connected;	   /* it takes part: it has answered with its status */
 	uint64_t alone_ms; /* when it was started, or the connection ended */
 
-	uint64_t died_ms[SL_DEATHS_MOST]; /* its last deaths, the latest first */
-	uint32_t deaths, early;		  /* early: in a row, before it was up */
-	uint64_t again_ms;		  /* when it starts again; 0: it need not */
+	sl_round died_after;	/* its last commit before its last death */
+	uint32_t deaths, early; /* after that commit; early: in a row, before it was up */
+	uint64_t again_ms;	/* when it starts again; 0: it need not */
 	struct sl_control_client control;
 	bool told;   /* on this connection: its neighbours */
 	bool was_up; /* .. since the start of the run */
