@@ -12,6 +12,7 @@
  *   reveal   dumps another encoding
  *   linger   ignores `stop` and SIGTERM (any round)
  *   stall    commits nothing from that round on
+ *   disk     commits nothing from that round on, and has waited for its disk
  *   lost     commits nothing from that round on, and waits for learner 3's masked state
  *   clamp    reports 47,000 clamped parameters
  *   round    reports two tensors that were rounded to 0, once
@@ -291,6 +292,12 @@ static bool waits_for_ever(struct fake *f, json_int_t round)
 				 "waiting for a change: too few: start more"));
 		return true;
 	}
+	if (strcmp(f->fault, "disk") == 0 && once()) {
+		record(f, "warn", "waiting",
+		       json_pack("{s:I, s:s, s:s, s:[], s:s}", "round", round, "phase", "READY", "for",
+				 "its disk", "awaited", "text", "waiting for its disk"));
+		return true;
+	}
 	if (strcmp(f->fault, "lost") == 0) {
 		record(f, "warn", "waiting",
 		       json_pack("{s:I, s:s, s:s, s:[i], s:s}", "round", round, "phase", "RECOVER", "for",
@@ -299,7 +306,7 @@ static bool waits_for_ever(struct fake *f, json_int_t round)
 				 "none ever will: x"));
 		return true;
 	}
-	return strcmp(f->fault, "stall") == 0;
+	return strcmp(f->fault, "stall") == 0 || strcmp(f->fault, "disk") == 0;
 }
 
 static void commit(struct fake *f)
@@ -396,6 +403,8 @@ static void hear(struct fake *f, unsigned client, const char *line)
 							(json_int_t)f->round + 1, "phase", "DISCOVER",
 							"progress", 500, "committed", (json_int_t)f->round,
 							"metrics", "loss", 0.25));
+	if (strcmp(op, "status") == 0 && strcmp(f->fault, "disk") == 0)
+		json_object_set_new(reply, "waits_for", json_string("its arithmetic"));
 	say(f->clients[client], reply);
 	json_decref(reply);
 	f->watched[client] |= strcmp(op, "watch") == 0;

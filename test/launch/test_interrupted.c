@@ -94,12 +94,11 @@ CLUSTER_TEST(pauses_before_restarts_grow)
 {
 	fake_start(c, "1:stall:2", "-n 3 --rounds 2 --step-seconds 1");
 	fake_await(c, "out", "  same\n");
-	cluster_kill(c, 3); /* in round 2 or, if it was quicker, after it */
-	fake_await(c, "out", "learner-03 (3) was killed by SIGKILL ");
-	fake_await(c, "out", "; started again (2nd start)");
-	cluster_kill(c, 3);
+	cluster_kill(c, 1);
+	fake_await(c, "out", "learner-01 (1) was killed by SIGKILL in round 2; started again (2nd start)");
+	cluster_kill(c, 1);
 	fake_await(c, "out", "; starts again in 0.25 s (3rd start)");
-	cluster_kill(c, 3);
+	cluster_kill(c, 1);
 	fake_await(c, "out", "; starts again in 0.5 s (4th start)");
 	fake_interrupt(c);
 }
@@ -114,6 +113,15 @@ CLUSTER_TEST(last_words_are_of_the_last_start)
 	fake_await(c, "out", "starts again in 0.5 s");
 	fake_interrupt(c);
 	assert_null(strstr(c->outcome.out, "last words"));
+}
+
+/* The log tells of a wait when it begins, and the status when it is over. */
+CLUSTER_TEST(a_wait_that_is_over_is_not_said)
+{
+	fake_start(c, "2:disk:2", "-n 3 --rounds 2 --step-seconds 5");
+	cluster_launch_wait(c);
+	expect_outcome(c, 1, "", "no round committed in 3 steps");
+	assert_null(strstr(c->outcome.out, "waiting for its disk"));
 }
 
 CLUSTER_TEST(a_wait_for_a_lost_learner_is_said)

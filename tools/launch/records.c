@@ -379,6 +379,9 @@ static void hear_status(struct sl_learner *l, const json_t *reply)
 	l->round = (sl_round)sl_round_table_field_whole(reply, "round", l->round);
 	l->phase = sl_phase_find(sl_round_table_field_text(reply, "phase", ""));
 	l->part = sl_round_table_field_real(reply, "progress", 0) / 1000;
+	const char *awaited = sl_round_table_field_text(l->waiting, "for", "");
+	if (strcmp(sl_round_table_field_text(reply, "waits_for", awaited), awaited) != 0)
+		sl_wait_over(l);
 	if (l->phase > SL_PHASE_TRAIN && l->round > l->committed) {
 		struct sl_round_row *row = sl_round_table_at(&l->launch->rounds, l->round);
 		if (l->activity == SL_TRAINING)

@@ -14,16 +14,18 @@ static uint64_t untold_ms(const struct sl_launch *launch)
 	return uv_now(&launch->loop) - launch->told_ms;
 }
 
-/* Asks some of the learners, others the next time. */
+/* Ask some of the learners, others the next time; one whose log told of a wait, whether it still waits. */
 void sl_launch_poll(struct sl_launch *launch)
 {
 	uint32_t n = launch->plan->learners, count = n < POLLED_MOST ? n : POLLED_MOST;
 	bool wanted = launch->progress->live || sl_rows_pending(launch) || untold_ms(launch) >= ASK_MS;
-	if (!wanted || launch->was_up < n)
+	if (launch->was_up < n)
 		return;
 	for (uint32_t i = 0; i < count; i++) {
 		struct sl_learner *l = &launch->learners[(launch->polled + i) % n];
-		sl_control_client_send(&l->control, json_pack("{s:s, s:b}", "op", "status", "peers", 0));
+		if (wanted || l->waiting != NULL)
+			sl_control_client_send(&l->control,
+					       json_pack("{s:s, s:b}", "op", "status", "peers", 0));
 	}
 	launch->polled = (launch->polled + count) % n;
 }
