@@ -1,5 +1,6 @@
 /* starlingd - one learner. */
 #include <argp.h>
+#include <errno.h>
 #include <malloc.h>
 #include <signal.h>
 #include <sodium.h>
@@ -12,6 +13,7 @@
 #include "daemon/learner/daemon.h"
 #include "daemon/learner/loop.h"
 #include "daemon/learner/setup.h"
+#include "daemon/runtime/descriptors.h"
 #include "daemon/runtime/failpoint.h"
 
 #define OVERRIDES_MAX 64u
@@ -104,6 +106,16 @@ static int complain(const struct sl_error *error)
 	return error->code == SL_ERR_BUSY || error->code == SL_ERR_IO || error->code == SL_PENDING ? 1 : 2;
 }
 
+/* Return the exit status: what was asked for must have been printed. */
+static int close_output(int status)
+{
+	bool lost = ferror(stdout) != 0;
+	if ((fclose(stdout) == 0 && !lost) || status != 0 || errno == EPIPE)
+		return status;
+	perror("starlingd: cannot write standard output");
+	return 1;
+}
+
 static void report_fine(const char *config, const struct sl_roster *roster)
 {
 	char hash[2 * SL_HASH_BYTES + 1];
@@ -124,12 +136,13 @@ int main(int argc, char **argv)
 	static struct sl_settings settings;
 	struct arguments arguments = {0};
 	struct sl_error error = {0};
+	sl_descriptors_reserve();
 	argp_err_exit_status = 2;
 	argp_parse(&(struct argp){options, parse, NULL, documentation, NULL, NULL, NULL}, argc, argv, 0, NULL,
 		   &arguments);
 	if (arguments.print) {
 		sl_settings_print(stdout, arguments.yaml);
-		return 0;
+		return close_output(0);
 	}
 	follow_parent(arguments.parent);
 	keep_memory();
@@ -149,6 +162,8 @@ int main(int argc, char **argv)
 	else if (rc == SL_OK)
 		status = sl_loop_run(&daemon);
 	sl_setup_close(&daemon);
+	if (arguments.check)
+		status = close_output(status);
 	if (daemon.restart_requested) {
 		sl_failpoint_reach(SL_FAILPOINT_BEFORE_EXEC);
 		execv("/proc/self/exe", argv);

@@ -1,7 +1,6 @@
 #include "tools/lib/command.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <jansson.h>
 #include <libgen.h>
 #include <poll.h>
@@ -13,6 +12,7 @@
 #include <unistd.h>
 
 #include "common/base/suggest.h"
+#include "daemon/runtime/descriptors.h"
 #include "tools/lib/terminal.h"
 
 /* ---- standard output ---- */
@@ -59,9 +59,7 @@ static void fit_help(void)
 
 void sl_command_open(int argc, char **argv)
 {
-	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) /* no file takes the place of a closed one */
-		if (fcntl(fd, F_GETFD) < 0)
-			open("/dev/null", fd == STDOUT_FILENO ? O_RDONLY : O_RDWR);
+	sl_descriptors_reserve();
 	signal(SIGPIPE, SIG_IGN);
 	if (argc > 0)
 		program = argv[0];
