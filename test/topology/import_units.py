@@ -4,7 +4,8 @@ import unittest
 from itertools import combinations
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / 'tools/topology'))
+for room in ('tools/topology', 'tools/timeline'):
+	sys.path.insert(0, str(Path(__file__).resolve().parents[2] / room))
 from starling_topology import edges, movements  # noqa: E402
 from starling_topology.__main__ import guess, is_schedule  # noqa: E402
 from starling_topology.text import InputError, Names, Text, number  # noqa: E402
