@@ -222,8 +222,8 @@ TEST(enough_leave_together)
 	sl_sim_free(sim);
 }
 
-/* One is lost: c+2 others sit out with it, until the sums with all of them are old. In no history of sums is
- * there a small atom. */
+/* One is lost: c+2 others sit out with it, until the sums with all of them are old. Of the sums that are
+ * remembered, no atom is small. Beside those before the loss, the sums then tell of the one that is lost. */
 TEST(a_cohort_sits_out)
 {
 	struct sl_sim *sim = begin(20, SL_MEMBERSHIP_COHORT, 0);
@@ -241,6 +241,30 @@ TEST(a_cohort_sits_out)
 	for (uint32_t i = 0; i < PEOPLE; i++)
 		sl_sim_expect_none(sim, i, SL_REPORT_PRIVACY, SL_REASON_NONE);
 	sl_sim_free(sim);
+}
+
+/* Those that do not sit out have to be a quorum: four of eight are none, five of nine are one. */
+TEST(a_cohort_leaves_a_quorum)
+{
+	for (uint32_t n = 8; n <= 9; n++) {
+		struct sl_sim_options o = {.seed = 20, .learners = n};
+		o.parameters.rounds = 12;
+		o.parameters.tolerance = 1;
+		o.parameters.quorum = 5; /* a majority */
+		struct sl_sim *sim = sl_sim_new(&o);
+		for (uint32_t i = 0; i < n; i++)
+			sim->learners[i].host.config.membership_change = SL_MEMBERSHIP_COHORT;
+		sl_sim_start(sim);
+		sl_sim_run_until_round(sim, 2);
+		sl_sim_isolate(sim, n - 1);
+		sl_sim_elapse(sim, 600 * 1000);
+		assert_true(n == 8 ? committed(sim, 0) <= 3 : committed(sim, 0) == 12);
+		for (uint32_t i = 0; n == 8 && i < 7; i++)
+			sl_sim_restore(sim, 7, i);
+		if (n == 8)
+			sl_sim_run_until_round(sim, 12);
+		sl_sim_free(sim);
+	}
 }
 
 /* --- attempts that do not commit --- */
