@@ -181,3 +181,90 @@ TEST(records_that_are_not_passed_on)
 	assert_in_range(sim->now / 1000, 0, CLAIMED_ROUNDS * 5000);
 	end_against_claimer(sim);
 }
+
+/* --- what others wait for after the release --- */
+
+static enum sl_message_kind withheld;
+static bool to_half; /* withhold it from the learners of even index only */
+
+static bool withhold(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
+{
+	(void)sim;
+	return i != CLAIMER || m->kind != withheld || (to_half && j % 2 == 1);
+}
+
+/* CLAIMER sends no message of this kind. Each round is committed, at the latest by recovery. (Not all
+ * learners that get a penalty have earned it: ROUND.md §15.2 Known gaps.) */
+static void expect_recovered(enum sl_engine engine, enum sl_message_kind kind, bool half)
+{
+	struct sl_sim_options o = {.seed = 5, .learners = 7, .parameters.rounds = CLAIMED_ROUNDS};
+	o.parameters.mixing = engine;
+	struct sl_sim *sim = sl_sim_new(&o);
+	withheld = kind;
+	to_half = half;
+	sim->tap = withhold;
+	sim->liars = true;
+	sim->learners[CLAIMER].liar = true;
+	sl_sim_start(sim);
+	sl_sim_run_until_commit(sim, VICTIM, CLAIMED_ROUNDS - 1);
+	assert_in_range(sim->now / 1000, 0, CLAIMED_ROUNDS * (10000 + 3000));
+	sl_sim_free(sim);
+}
+
+TEST(a_challenge_that_is_withheld)
+{
+	expect_recovered(SL_ENGINE_METROPOLIS, SL_MSG_CHALLENGE, false);
+	expect_recovered(SL_ENGINE_FOREST, SL_MSG_CHALLENGE, false);
+}
+
+TEST(a_key_that_is_withheld)
+{
+	expect_recovered(SL_ENGINE_EXACT, SL_MSG_KEY, true);
+	expect_recovered(SL_ENGINE_METROPOLIS, SL_MSG_KEY, true);
+	expect_recovered(SL_ENGINE_FOREST, SL_MSG_KEY, false);
+}
+
+TEST(states_that_are_withheld)
+{
+	expect_recovered(SL_ENGINE_FOREST, SL_MSG_STATE, false);
+	expect_recovered(SL_ENGINE_FOREST, SL_MSG_STATE, true);
+}
+
+/* --- a member that is away --- */
+
+#define AWAY 5u
+
+/* In each third round CLAIMER names AWAY among its candidates. */
+static bool name_the_one_that_is_away(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
+{
+	static sl_id candidates[8];
+	struct sl_link_state *state = &m->link_state;
+	(void)j;
+	if (i != CLAIMER || m->kind != SL_MSG_LINK_STATE || state->id != sim->ids[CLAIMER] ||
+	    state->count == 0 || state->t % 3 != 0)
+		return true;
+	state->candidates = candidates;
+	state->count = 0;
+	for (uint32_t k = 0; k < sim->n; k++)
+		if (k != CLAIMER)
+			candidates[state->count++] = sim->ids[k];
+	sl_sim_sign(sim, m);
+	return true;
+}
+
+/* The others wait for its link state as for one that may wait for a straggler, and give it penalties, and
+ * then CLAIMER. */
+TEST(a_member_that_is_away_is_named)
+{
+	struct sl_sim_options o = {.seed = 5, .learners = 7, .parameters.rounds = CLAIMED_ROUNDS};
+	struct sl_sim *sim = sl_sim_new(&o);
+	sim->tap = name_the_one_that_is_away;
+	sim->liars = true;
+	sim->learners[CLAIMER].liar = true;
+	sl_sim_start(sim);
+	sl_sim_run_until_round(sim, 1);
+	sl_sim_isolate(sim, AWAY);
+	sl_sim_run_until_commit(sim, VICTIM, CLAIMED_ROUNDS - 1);
+	assert_in_range(sim->now / 1000, 0, CLAIMED_ROUNDS / 3 * (60000 + 5 * 10000) + CLAIMED_ROUNDS * 3000);
+	sl_sim_free(sim);
+}
