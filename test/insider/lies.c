@@ -113,6 +113,21 @@ static bool withhold(struct insider *in, uint32_t peer, struct sl_message *out)
 	return out->kind != SL_MSG_KEY && out->kind != SL_MSG_OPENING && out->kind != SL_MSG_STATE;
 }
 
+/* Show no challenge, so that nobody can draw the points. */
+static bool hide_challenge(struct insider *in, uint32_t peer, struct sl_message *out)
+{
+	(void)in;
+	(void)peer;
+	return out->kind != SL_MSG_CHALLENGE;
+}
+
+/* Send the States to some, so that the others are taken for the cause. */
+static bool hide_states(struct insider *in, uint32_t peer, struct sl_message *out)
+{
+	(void)in;
+	return out->kind != SL_MSG_STATE || peer % 2 == 1;
+}
+
 /* In place of a key share, say that this learner is in the next round, and then that it is not. */
 static bool leave_and_return(struct insider *in, uint32_t peer, struct sl_message *out)
 {
@@ -497,6 +512,8 @@ static const struct lie lies[] = {
 	{.name = "only-hello", .send = only_hello},
 	{.name = "stray-digest", .send = stray_digest},
 	{.name = "withhold", .send = withhold},
+	{.name = "hide-challenge", .send = hide_challenge},
+	{.name = "hide-states", .send = hide_states},
 	{.name = "leave-and-return", .send = leave_and_return},
 	{.name = "abort-all", .tick = abort_all},
 	{.name = "corrupt-share", .send = corrupt_share},

@@ -133,6 +133,9 @@ static const struct trial engines[] = {
 	{"trickle", METROPOLIS_SEEDED LARGE, "learner-05", 0, 0, 0},
 	{"trickle", FOREST_SEEDED LARGE, "learner-05", 0, 0, 0},
 	{"trickle-states", FOREST LARGE, NULL, 1, 0, 0},
+	{"hide-challenge", METROPOLIS, NULL, 0, 0, 0},
+	{"hide-challenge", FOREST, NULL, 0, 0, 0},
+	{"hide-states", FOREST_SEEDED, NULL, 0, 0, 0},
 };
 
 /* The round fails at one of these, or is slow, by chance and graph: the nightly run tells what happened. A row whose lie is
