@@ -289,8 +289,9 @@ static json_t *load(const char *path, struct sl_error *error)
 {
 	json_error_t where;
 	struct stat st;
-	if (stat(path, &st) != 0 || access(path, R_OK) != 0)
-		return sl_err_set(error, SL_ERR_IO, "%s: %s", path, strerror(errno)), NULL;
+	bool refused = stat(path, &st) != 0 || access(path, R_OK) != 0;
+	if (refused || S_ISDIR(st.st_mode))
+		return sl_err_set(error, SL_ERR_IO, "%s: %s", path, strerror(refused ? errno : EISDIR)), NULL;
 	json_t *file =
 		st.st_size > FILE_BYTES_MAX ? NULL : json_load_file(path, JSON_REJECT_DUPLICATES, &where);
 	if (st.st_size > FILE_BYTES_MAX)

@@ -244,6 +244,9 @@ TEST_WITH(damaged_files_are_no_evidence, folder_setup, folder_teardown)
 	snprintf(path, sizeof path, "%s/nowhere/e.json", (const char *)*state);
 	assert_int_equal(sl_evidence_read(path, &e, &error), SL_ERR_IO);
 	sl_evidence_close(&e);
+	assert_int_equal(sl_evidence_read(*state, &e, &error), SL_ERR_IO);
+	assert_non_null(strstr(error.text, ": Is a directory"));
+	sl_evidence_close(&e);
 	make(&e);
 	char name[SL_EVIDENCE_FILE_BYTES];
 	snprintf(path, sizeof path, "%s/nowhere", (const char *)*state);
