@@ -234,6 +234,9 @@ class Export(Case):
 		status, _, err = self.run_command('export', self.folder)
 		self.assertEqual((status, 'no account of rounds' in err), (1, True))
 		self.write(RECORDS)
+		for nowhere in ('nowhere', 'learner-02/state/account'):
+			status, _, err = self.run_command('export', self.folder / nowhere)
+			self.assertEqual((status, err.strip().endswith(f'{nowhere}: no such folder')), (2, True))
 		for folder in ('learner-02', 'learner-02/state', '.'):
 			self.assertEqual(self.run_command('export', self.folder / folder)[0], 0)
 		(self.folder / 'learner-03').mkdir()

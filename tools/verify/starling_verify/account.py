@@ -78,6 +78,8 @@ def find_account(folder: str, learner: Optional[str]) -> str:
     found = sorted({os.path.normpath(path) for path in paths if is_file(path, denied)})
     if not found and denied:
         raise denied[0]
+    if not found and not os.path.isdir(folder):
+        raise CommandError(f"{folder}: no such folder")
     if not found:
         raise CommandError(f"{os.path.join(folder, learner or '')}: no account of rounds: no round has committed there", FAILED)
     if len(found) > 1:
