@@ -131,6 +131,7 @@ class Csv(unittest.TestCase):
         self.refused(longer, '"a";"b"\n"1";2;3\n"2";4;5\n')
         self.refused(longer, "a;b\n1;2;\n3;4;\n")
         self.refused("has no column 'a': it has a|b only; --separator names another separator", "a|b\n1|2\n", "a")
+        self.refused(f"it has {'b' * 77}... only; --separator", f"{'b' * 100000}\n1\n", "a")
         self.refused("data.csv is a workbook of a spreadsheet program: save its table as CSV there", b"PK\3\4" + bytes(100))
         self.refused("data.csv is a workbook of a spreadsheet program", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(100))
         self.refused("line 3: a quoted field has no end", 'a,b\n1,2\n1,"2\n3,4\n')

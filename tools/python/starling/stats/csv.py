@@ -160,7 +160,8 @@ class Columns:
     def _cells(self, name: str) -> Sequence[Any]:
         if name not in self._columns:
             more = ", ..." if len(self.names) > 12 else " only; --separator names another separator" if len(self.names) == 1 else ""
-            raise InputError(f"{self.source} has no column {name!r}: it has {', '.join(self.names[:12])}{more}")
+            shown = ", ".join(one if len(one) <= 80 else f"{one[:77]}..." for one in self.names[:12])
+            raise InputError(f"{self.source} has no column {name!r}: it has {shown}{more}")
         if name in self._doubled:
             raise InputError(f"{self.source} has two columns {name!r}: rename one of them")
         return self._columns[name]
