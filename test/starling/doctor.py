@@ -195,7 +195,7 @@ def look_at_peers(ports):
 	doctor.says('ok', 'peer m2 (2)', 'answers')
 	doctor.says('FAIL', 'peer m3 (3)', 'connection refused', 'start its learner')
 	doctor.says('FAIL', 'peer m4 (4)', 'its name does not resolve', '/etc/hosts')
-	doctor.says('FAIL', 'peer m5 (5)', 'TLS failure', 'timed out')
+	doctor.says('FAIL', 'peer m5 (5)', 'accepts the connection, and no TLS follows', 'timed out', 'kill -CONT')
 	doctor.says('FAIL', 'peer m6 (6)', 'TLS failure', 'another program')
 	doctor.says('FAIL', 'peer m7 (7)', 'another key answers than the roster has, sha256:', 'keygen --show')
 	doctor.says('FAIL', 'peer m8 (8)', 'it refuses the key of this machine', 'starling reload')

@@ -102,7 +102,7 @@ static void find_handshake(struct sl_doctor_finding *f, const struct sl_join_cli
 	if (client->session.pinned)
 		find_other_key(f, roster, client->session.pin);
 	else
-		find(f, SL_DOCTOR_FAIL, "tls", "%s",
+		find(f, SL_DOCTOR_FAIL, client->why == ETIMEDOUT ? "silent" : "tls", "%s",
 		     client->why != 0 ? strerror(client->why) : "no learner answers there");
 }
 

@@ -92,6 +92,8 @@ PEERS = {
     "no answer": ("no answer within {} s", "is its machine on? let the port through the firewalls of both machines"),
     "network": ("{}", "see the network of both machines"),
     "tls": ("TLS failure: {}", "another program, or a proxy that ends TLS, may have the port: correct the address, or pass TLS through"),
+    "silent": ("it accepts the connection, and no TLS follows: {}",
+               "is its learner stopped by a signal (kill -CONT), does its disk hang, or has another program or a proxy the port? see its log"),
     "other run": ("other run: it takes no part in '{}'", "set 'run' to the same name at all learners"),
     "other roster": ("answers, and has another roster or other shared settings",
                      "give all learners the same roster and shared settings, then run 'starling reload'"),
