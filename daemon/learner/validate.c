@@ -59,14 +59,26 @@ static int check_command(const struct sl_settings *s, struct sl_error *error)
 			  strerror(errno));
 }
 
+static int check_log(const struct sl_settings *s, struct sl_error *error)
+{
+	struct stat status;
+	if (strcmp(s->log, "-") == 0)
+		return SL_OK;
+	if (stat(s->log, &status) != 0)
+		return check_parent(s, "log", s->log, error);
+	bool folder = S_ISDIR(status.st_mode);
+	if (!folder && access(s->log, W_OK) == 0)
+		return SL_OK;
+	return sl_err_set(error, SL_ERR_IO, "log: %s: %s", s->log, strerror(folder ? EISDIR : errno));
+}
+
 static int check_folders(const struct sl_settings *s, struct sl_error *error)
 {
-	bool exists = access(s->state, F_OK) == 0,
-	     logs = strcmp(s->log, "-") != 0 && access(s->log, W_OK) < 0;
+	bool exists = access(s->state, F_OK) == 0;
 	int rc = check_folder("state", s->state, exists ? strlen(s->state) : parent_of(s->state), error);
 	if (rc == SL_OK)
 		rc = check_parent(s, "control", s->control, error);
-	return rc == SL_OK && logs ? check_parent(s, "log", s->log, error) : rc;
+	return rc == SL_OK ? check_log(s, error) : rc;
 }
 
 int sl_validate(const struct sl_settings *s, const struct sl_roster *roster, uint32_t self,

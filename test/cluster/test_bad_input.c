@@ -125,6 +125,11 @@ TEST_WITH(daemon_refuses, open_site, close_site)
 		write_site(s, cases[i].config, cases[i].roster);
 		refuse(s, cases[i].status, cases[i].error);
 	}
+	write_site(s, "", TWO THREE);
+	unlink(s->log);
+	assert_int_equal(mkdir(s->log, 0755), 0);
+	refuse(s, 1, "log.jsonl: Is a directory");
+	assert_int_equal(rmdir(s->log), 0);
 	/* An address of no machine (RFC 5737): a start waits for it (test/deploy/service.py). */
 	write_site(s, "listen: \"192.0.2.1:7999\"\n", TWO THREE);
 	run(s, "--check", &o);
