@@ -49,6 +49,11 @@ CASE(a_round, driver_new(3, 4),
      "deadline +1 -> invalid\n"
      "state 0 k1 from 2 -> invalid")
 
+/* c others may be wrong that the run goes on. */
+CASE(the_end_is_too_early, driver_commit(driver_new(3, 4)),
+     "hello t2 training from 2 ->\n"
+     "hello t2 training from 3 -> *train t2*")
+
 /* A commit needs q equal digests (ROUND.md §7.14 Confirm), the own one among them. */
 CASE(digest_missing, driver_confirm(driver_new(3, 4)),
      "deadline +10000 -> WAITING 2 3\n"
