@@ -1,4 +1,4 @@
-"""Part h: how time and memory grow with the number of floats that are averaged, and with the number of learners."""
+"""Part h: how time, bytes and memory grow with the floats that are averaged, and with what else sizes a group."""
 import math
 
 import numpy as np
@@ -20,10 +20,15 @@ GROWTHS = {
 		[(10000, 4, 40), (20000, 4, 40), (20000, 10, 40), (50000, 10, 40), (100000, 10, 40), (100000, 10, 100)]),
 	MEMORY: ('n', 'memory of a learner grows linearly with n', None, None,
 		[(30000, 0, 0), (100000, 0, 0), (300000, 0, 0), (1000000, 0, 0), (3000000, 0, 0)])}
-GROUPS, QUICK_GROUPS, LARGE = [10, 20, 50, 100, 200, 400, 1000, 2000], [10, 20, 40], 100  # learners; powers: from LARGE on
-DEGREE, FLOATS = 4, 1000
-# Of one learner in a round of a group: the unit, and what is measured.
-COSTS = {'processor time': 'seconds', 'sent': 'bytes', 'memory': 'bytes'}
+# A group, and what of it is varied: the values, those of --quick, and the first that counts for the power.
+GROUP = {'learners': 20, 'degree': 4, 'floats': 100000, 'iterations': 0, 'rounds': 1}
+VARIED = {
+	'learners': ({'floats': 1000}, [10, 20, 50, 100, 200, 400, 1000, 2000], [10, 20, 40], 100),
+	'floats': ({'learners': 5}, [1000, 10000, 100000, 1000000, 10000000], [1000, 10000], 100000),
+	'degree': ({'learners': 100, 'floats': 10000}, [4, 8, 16, 32, 64], [4, 8], 4),
+	'iterations': ({'mixing': 'metropolis'}, [40, 80, 160, 320], [40, 80], 40),
+	'rounds': ({'floats': 10000}, [1, 4, 16, 64], [1, 4], 1)}
+COSTS = ['seconds', 'bytes', 'memory']  # of processor time; sent; at most
 QUICK, QUICK_MEMORY = [(1000, 4, 20), (2000, 4, 20), (4000, 4, 20)], [(30000, 0, 0), (60000, 0, 0), (100000, 0, 0)]
 
 
@@ -52,27 +57,30 @@ def curve(report, name, sharing, phase, points):
 	return zip(*(measure_time(report, name, sharing, phase, p) for p in points))
 
 
-def group(report, learners):
-	"""Return the exchanges and the costs of a round of small models."""
-	settings = {'trainer': 'noise', 'noise_parameters': FLOATS}
-	run = Simulation(f'{learners} learners', learners, [f'regular:{DEGREE}'], settings).play(report)
+def group(report, varied, value, settings):
+	"""Return the group and the costs of a learner in it: processor time and bytes of all rounds, memory at most."""
+	of = {**GROUP, **{key: settings[key] for key in GROUP if key in settings}, varied: value}
+	given = {'trainer': 'noise', 'noise_parameters': of['floats'], 'mixing': settings.get('mixing', 'auto')}
+	if of['iterations']:
+		given['iterations'] = of['iterations']
+	run = Simulation(f'{value} {varied}', of['learners'], [f'regular:{of["degree"]}'], given, of['rounds']).play(report)
 	summary = run.summary
-	return run.k, [run.seconds(*summary['cpu_s']), summary['rounds'][0]['bytes'] / learners, summary['peak_bytes'] / learners]
+	costs = [sum(summary['cpu_s'].values()), sum(row['bytes'] for row in summary['rounds']), summary['peak_bytes']]
+	return {**of, 'iterations': run.k}, [cost / of['learners'] for cost in costs]
 
 
 def measure_groups(report):
-	"""What a learner of a group of N takes for the others: N records, where a model is small."""
-	sizes = QUICK_GROUPS if report.quick else GROUPS
+	"""What a learner takes, against each property of its group."""
 	rows = []
-	for learners in sizes:
-		exchanges, costs = group(report, learners)
-		rows.append([learners, DEGREE, FLOATS, 1, exchanges, *costs])
-	report.table('h_groups.csv', ['learners', 'degree', 'floats', 'rounds', 'exchanges', 'seconds', 'bytes', 'memory'], rows)
-	large = [row for row in rows if report.quick or row[0] >= LARGE]
-	for k, (cost, unit) in enumerate(COSTS.items()):
-		x, y = [row[0] for row in large], [row[5 + k] for row in large]
-		report.claim('h', 'measured', f'{cost} of a learner against N, degree {DEGREE}', '',
-			f'fitted power {fit.power(x, y):.2f} over {x[0]} to {x[-1]} learners; {y[-1]:.3g} {unit} at the last')
+	for varied, (settings, values, quick, first) in VARIED.items():
+		measured = [group(report, varied, value, settings) for value in (quick if report.quick else values)]
+		rows += [[varied, *of.values(), *costs] for of, costs in measured]
+		counted = [(of[varied], costs) for of, costs in measured if report.quick or of[varied] >= first]
+		x = [value for value, _ in counted]
+		powers = [f'{cost} {fit.power(x, [costs[k] for _, costs in counted]):.2f}' for k, cost in enumerate(COSTS)]
+		report.claim('h', 'measured', f'costs of a learner against {varied}', '',
+			f'fitted powers over {x[0]} to {x[-1]}: ' + ', '.join(powers))
+	report.table('h_groups.csv', ['varied', *GROUP, *COSTS], rows)
 
 
 def measure(report):
@@ -91,5 +99,4 @@ def measure(report):
 			f'fitted power {power:.3f} over {x[0]:.3g} to {x[-1]:.3g}')
 	report.table('h_growth.csv', ['what', 'over', 'x', 'y', 'y_is'], rows)
 	report.figures['h'] = figures
-	report.values['h_floats'] = FLOATS
 	report.values['h_repeats'] = 1 if report.quick else REPEATS
