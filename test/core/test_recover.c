@@ -222,6 +222,16 @@ CASE(a_link_is_lost_in_check, driver_mix(driver_new(3, 4)),
      "link down 3 -> RECOVERING link 3, RECOVER, hello t1 open to 2, have 0 1 2 keys "
      "0 1 2 to 2, compute sum")
 
+/* Rounding came near to another sum: the deposits decide. */
+TEST(a_narrow_margin)
+{
+	struct driver *p = driver_mix(driver_new(3, 4));
+	struct sl_job_result close = {.kind = SL_JOB_CLOSE, .epoch = p->epoch, .total = 3, .real = 0.375};
+	const char *then = driver_step(p, (struct sl_event){.kind = SL_EVENT_COMPUTED, .result = &close});
+	assert_non_null(strstr(then, "RECOVERING margin, RECOVER, "));
+	driver_free(p);
+}
+
 /* --- keys --- */
 
 /* 4 is lost, and nobody has its key: theta is 2 of 3. */
