@@ -307,7 +307,9 @@ CASE(ahead_and_not_needed, overtaken(),
 
 /* Back over the same link, it lies. */
 CASE(ahead_and_back, overtaken(),
-     "hello t1 ready from 3 -> REJECTED 3: a hello of another start, or of an earlier round, over one link")
+     "hello t1 ready from 3 -> REJECTED 3: a hello of another start, or of an earlier round, over one link\n"
+     "hello t2 i2 ready from 2 -> REJECTED 2: a hello of another start, or of an earlier round, over one "
+     "link")
 
 /* Over another link, its disk may have been set back: once. */
 TEST(ahead_and_corrected)
