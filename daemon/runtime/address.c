@@ -101,7 +101,8 @@ int sl_address_look_up(const char *address, uint64_t ms, struct addrinfo **found
 		return EAI_AGAIN;
 	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec += (time_t)(ms / 1000) + 1;
-	sem_clockwait(&query->answered, CLOCK_MONOTONIC, &until);
+	while (sem_clockwait(&query->answered, CLOCK_MONOTONIC, &until) != 0 && errno == EINTR)
+		;
 	int rc = sl_address_query_answer(query, found);
 	sl_address_query_close(query);
 	return rc == EAI_INPROGRESS ? EAI_AGAIN : rc;

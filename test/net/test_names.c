@@ -2,6 +2,8 @@
  * it. */
 #include <dlfcn.h>
 #include <netdb.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -341,6 +343,39 @@ TEST(a_command_looks_up_for_so_long)
 	hang_ms = 0;
 	assert_int_equal(sl_address_look_up("learner-3:7400", 1000, &found), EAI_AGAIN);
 	net_close(&net);
+}
+
+static void ignore(int number)
+{
+	(void)number;
+}
+
+/* Send signals to a thread that waits for a name, and then let it be found. */
+static void *interrupt(void *waiting)
+{
+	while (hanging == 0)
+		usleep(1000);
+	for (int i = 0; i < 100; i++) {
+		pthread_kill(*(pthread_t *)waiting, SIGUSR1);
+		usleep(1000);
+	}
+	silent = false;
+	hang_ms = 0;
+	return NULL;
+}
+
+TEST(a_signal_ends_no_look_up)
+{
+	struct addrinfo *found;
+	pthread_t self = pthread_self(), other;
+	begin(UINT32_MAX);
+	silent = true;
+	signal(SIGUSR1, ignore);
+	assert_int_equal(pthread_create(&other, NULL, interrupt, &self), 0);
+	assert_int_equal(sl_address_look_up("learner-1:7400", WAIT_MS, &found), 0);
+	freeaddrinfo(found);
+	pthread_join(other, NULL);
+	signal(SIGUSR1, SIG_DFL);
 }
 
 static bool is_answered(void *argument)
