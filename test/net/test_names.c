@@ -330,7 +330,7 @@ TEST(a_command_looks_up_for_so_long)
 	struct sl_join_client client;
 	struct net net;
 	begin(UINT32_MAX);
-	assert_int_equal(sl_address_look_up("learner-1:7400", 0, &found), 0);
+	assert_int_equal(sl_address_look_up("learner-1:7400", WAIT_MS, &found), 0);
 	assert_int_equal(((struct sockaddr_in *)found->ai_addr)->sin_port, htons(7400));
 	freeaddrinfo(found);
 	assert_int_equal(sl_address_look_up("learner-2:7400", 0, &found), EAI_AGAIN);
