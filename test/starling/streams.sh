@@ -1,5 +1,6 @@
 #!/bin/sh
-# Standard streams that are closed or full: one line and status 1, no traceback, and no file in the place of a stream: streams.sh STARLING STARLINGD
+# Standard streams that are closed or full: one line and status 1, no traceback, and no file in the place of a stream. A reader that is
+# gone makes no failure a success: streams.sh STARLING STARLINGD
 starlingd=$(realpath "$2")
 . "${0%/*}/../lib/head.sh"
 for i in 1 2 3; do
@@ -30,3 +31,12 @@ lost starlingd "$starlingd" --settings
 lost starlingd "$starlingd" --config config.yaml --check
 "$starlingd" --config config.yaml --check <&- >out 2>&-
 has out 'config.yaml: fine'
+
+# What was found is known before it is printed.
+unset PYTHONUNBUFFERED
+{
+	code=0
+	"$program" doctor --config config.yaml --json 2>err || code=$?
+	echo "$code" >code
+} | :
+has code 1

@@ -31,15 +31,17 @@ static const char program[] =
 	"apt-get install python3-numpy), or put another python3 first on PATH')\n"
 	"    end(lacks + f'module {missing.name}: install the Python package of Starling (Debian: "
 	"python3-starling), or put its folder into PYTHONPATH')\n"
+	"status = 0\n"
 	"try:\n"
 	"    try:\n"
 	"        status = main(sys.argv[1:])\n"
-	"    finally:\n"
-	"        sys.stdout.flush()\n"
+	"    except SystemExit as early:\n"
+	"        status = early.code\n"
+	"    sys.stdout.flush()\n"
 	"except OSError as lost:\n"
 	"    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)\n" /* for the flush at the exit */
-	"    why = f'cannot write standard output: {lost.strerror}'\n"
-	"    status = 0 if isinstance(lost, BrokenPipeError) else end(why)\n" /* the reader has enough */
+	"    if not isinstance(lost, BrokenPipeError):\n"    /* else the reader has enough */
+	"        end(f'cannot write standard output: {lost.strerror}')\n"
 	"sys.exit(status)\n";
 
 char **sl_python_command(const char *module, int argc, char **argv)
