@@ -106,14 +106,14 @@ static int complain(const struct sl_error *error)
 	return error->code == SL_ERR_BUSY || error->code == SL_ERR_IO || error->code == SL_PENDING ? 1 : 2;
 }
 
-/* Return the exit status: what was asked for must have been printed. */
-static int close_output(int status)
+/* Fail if what was asked for could not be printed. */
+static void close_output(void)
 {
 	bool lost = ferror(stdout) != 0;
-	if ((fclose(stdout) == 0 && !lost) || status != 0 || errno == EPIPE)
-		return status;
+	if ((fclose(stdout) == 0 && !lost) || errno == EPIPE)
+		return;
 	perror("starlingd: cannot write standard output");
-	return 1;
+	_exit(1);
 }
 
 static void report_fine(const char *config, const struct sl_roster *roster)
@@ -138,11 +138,12 @@ int main(int argc, char **argv)
 	struct sl_error error = {0};
 	sl_descriptors_reserve();
 	argp_err_exit_status = 2;
+	atexit(close_output); /* argp's --help ends the program too */
 	argp_parse(&(struct argp){options, parse, NULL, documentation, NULL, NULL, NULL}, argc, argv, 0, NULL,
 		   &arguments);
 	if (arguments.print) {
 		sl_settings_print(stdout, arguments.yaml);
-		return close_output(0);
+		return 0;
 	}
 	follow_parent(arguments.parent);
 	keep_memory();
@@ -162,8 +163,6 @@ int main(int argc, char **argv)
 	else if (rc == SL_OK)
 		status = sl_loop_run(&daemon);
 	sl_setup_close(&daemon);
-	if (arguments.check)
-		status = close_output(status);
 	if (daemon.restart_requested) {
 		sl_failpoint_reach(SL_FAILPOINT_BEFORE_EXEC);
 		execv("/proc/self/exe", argv);

@@ -27,7 +27,9 @@ lost 'starling estimate' "$program" estimate ring -n 6
 lost 'starling estimate' "$program" estimate ring -n 6 --json
 lost 'starling topology generate' "$program" topology generate ring -n 6
 lost 'starling topology augment' "$program" topology augment ring -n 6
-lost starlingd "$starlingd" --settings
+for what in --settings --version --help --usage; do
+	lost starlingd "$starlingd" $what
+done
 lost starlingd "$starlingd" --config config.yaml --check
 "$starlingd" --config config.yaml --check <&- >out 2>&-
 has out 'config.yaml: fine'
