@@ -367,6 +367,9 @@ static int check_together(const struct parse *parse, struct sl_error *error)
 			       "trainer: exec needs `command`, the command line that starts the application");
 	if (s->trainer != SL_TRAINER_EXEC && s->command[0] != '\0')
 		return fail_at(parse, SL_ROW_command, error, "command is started by trainer: exec only");
+	if (s->proxy[0] == '\0' && s->proxy_credentials_file[0] != '\0')
+		return fail_at(parse, SL_ROW_proxy_credentials_file, error,
+			       "proxy_credentials_file needs proxy");
 	if (s->modulus != SL_MODULUS_AUTO && s->id >= s->modulus) {
 		snprintf(text, sizeof text, "id %u must be less than modulus, which is %llu", s->id,
 			 (unsigned long long)s->modulus);

@@ -100,6 +100,8 @@ TEST_WITH(daemon_refuses, open_site, close_site)
 		{"command: x y\n", TWO THREE, "starlingd.yaml:7:10: command is started by trainer: exec only",
 		 2},
 		{"trainer: exec\ncommand: x\ncommand_folder: nowhere\n", TWO THREE, "command_folder: ", 2},
+		{"proxy_credentials_file: roster.yaml\n", TWO THREE,
+		 "starlingd.yaml:7:25: proxy_credentials_file needs proxy", 2},
 		{"data: nowhere\n", TWO THREE, "nowhere", 2},
 		{"tolerance: 2\n", TWO THREE, "3 learners are too few for tolerance: 2", 2},
 		{"accept_roster: zzz\n", TWO THREE, "starlingd.yaml:7:16: accept_roster", 2},
