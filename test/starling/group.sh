@@ -52,7 +52,13 @@ done
 for proxy in http://127.0.0.1:9 socks5://localhost:9; do
 	refused 'give that with --address HOST:PORT' join "$(cat far)" --name b --set proxy=$proxy --folder gp
 done
+refused 'proxy_credentials_file needs proxy' join "$(cat far)" --name b --set proxy_credentials_file=out --folder gp
 [ ! -e gp ] || fail 'a key without a way'
+# What the proxy does says nothing of the machine behind it.
+ends 1 join "$(cat far)" --name b --address "127.0.0.1:$2" --set proxy=http://127.0.0.1:9 --timeout 1 --folder gp
+has err 'the proxy itself cannot be reached' 'the inviting machine cannot be reached'
+! grep -q firewalls err || fail "firewalls: $(cat err)"
+rm -r gp
 
 # Before the first start: the command that starts it, whether the folder or the one above is named.
 for name in ga .; do

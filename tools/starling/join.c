@@ -252,11 +252,10 @@ static int set_late(const void *context, bool reached, uint64_t waited_s, struct
 	(void)waited_s;
 	snprintf(why, sizeof why, "%.255s", error->text);
 	if (!reached)
-		return sl_err_set(
-			error, SL_ERR_IO,
-			"%s: the inviting machine cannot be reached; does starlingd run there, and do "
-			"firewalls let the port through?",
-			why);
+		return sl_err_set(error, SL_ERR_IO, "%s: the inviting machine cannot be reached%s", why,
+				  j->ask.by_proxy ? ""
+						  : "; does starlingd run there, and do firewalls let the "
+						    "port through?");
 	return sl_err_set(error, SL_ERR_IO,
 			  "not admitted within %" PRIu64
 			  " s; run this command again after the admin has run starling admit %s",

@@ -143,6 +143,7 @@ static int ask_from(struct sl_join_ask *ask, struct sl_join_request *request, en
 	struct sl_join_client client;
 	int rc = sl_join_client_open(&client, SL_JOIN_FOR_ANSWER, false, ask->identity, NULL, &ask->proxy,
 				     ask->from, ANSWER_MS, error);
+	ask->by_proxy = rc != SL_OK && client.failure == SL_JOIN_FAILURE_PROXY;
 	if (rc == SL_OK)
 		rc = ask_at(ask, &client, request, verdict, error);
 	else

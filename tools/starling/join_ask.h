@@ -23,6 +23,7 @@ struct sl_join_ask {
 	uint32_t pause_ms;	     /* last pause between two requests */
 	uint64_t time;		     /* of the last answer: the clock of the other end */
 	char from[SL_ADDRESS_BYTES]; /* .. the address that gave it */
+	bool by_proxy;		     /* it was the proxy that failed last */
 };
 
 /* Ask once. SL_ERR_BUSY: no address answers; another code: the answer must not be used. */
