@@ -14,7 +14,6 @@
 
 #define ANSWER_S 10
 #define PAUSE_S 1u
-#define REPORT_S 10u
 
 /* Send a request to the learner of the folder. Return its reply, or NULL if it is not running. */
 static json_t *query(const struct sl_group_own *own, const char *op)
@@ -64,7 +63,7 @@ int sl_group_change_await(const struct sl_group_change *change, struct sl_error 
 			return sl_err_set(error, SL_ERR_BUSY,
 					  "version %" PRIu64 " of the roster cannot be signed yet: %s",
 					  own + 1, why);
-		if (sl_wait_report_due(&report, why, REPORT_S))
+		if (sl_wait_report_due(&report, why))
 			fprintf(stderr, "Waiting: %s.\n", why);
 	}
 	return SL_OK;

@@ -7,8 +7,7 @@
 
 #include "tools/starling/wait_report.h"
 
-#define REACH_S 30u  /* in which a machine must answer for the first time */
-#define REPORT_S 10u /* between two reports of what is waited for */
+#define REACH_S 30u /* in which a machine must answer for the first time */
 #define SILENT_TRIES                                                                                         \
 	3u /* failures in a row that are not reported: a machine that has answered may restart               \
 	    */
@@ -244,11 +243,11 @@ int sl_join_ask_refused(const struct sl_join_ask *ask, enum sl_join_verdict verd
 	}
 }
 
-/* Say what is waited for: at once if that is news, else every few seconds. */
+/* Say what is waited for: at once if that is news, else every minute. */
 static void report(const struct sl_join_ask *ask, const struct sl_join_wait *wait,
 		   struct sl_wait_report *reported, const char *problem)
 {
-	if (!sl_wait_report_due(reported, problem, REPORT_S))
+	if (!sl_wait_report_due(reported, problem))
 		return;
 	if (problem != NULL)
 		fprintf(stderr, "%s; trying again\n", problem);

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <time.h>
 
+#define PAUSE_S 60u
+
 uint64_t sl_wait_report_now(void)
 {
 	struct timespec t;
@@ -11,12 +13,12 @@ uint64_t sl_wait_report_now(void)
 	return (uint64_t)t.tv_sec;
 }
 
-bool sl_wait_report_due(struct sl_wait_report *report, const char *reason, uint64_t pause_s)
+bool sl_wait_report_due(struct sl_wait_report *report, const char *reason)
 {
 	char text[sizeof report->last];
 	uint64_t now = sl_wait_report_now();
 	snprintf(text, sizeof text, "%s", reason != NULL ? reason : "");
-	if (report->said && strcmp(text, report->last) == 0 && now < report->at + pause_s)
+	if (report->said && strcmp(text, report->last) == 0 && now < report->at + PAUSE_S)
 		return false;
 	report->said = true;
 	report->at = now;

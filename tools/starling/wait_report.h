@@ -1,4 +1,4 @@
-/* wait_report.h - when a command that waits says so: at once if the reason is news, else every few seconds.
+/* wait_report.h - when a command that waits says so: at once if the reason is news, else every minute.
  */
 #pragma once
 
@@ -16,4 +16,4 @@ struct sl_wait_report {
 /* Return seconds of the monotonic clock. */
 uint64_t sl_wait_report_now(void);
 /* Return true if `reason` (NULL: none) is to be reported now. */
-bool sl_wait_report_due(struct sl_wait_report *report, const char *reason, uint64_t pause_s);
+bool sl_wait_report_due(struct sl_wait_report *report, const char *reason);
