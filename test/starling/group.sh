@@ -123,6 +123,8 @@ fi
 kill -STOP "$pid"
 ends 1 status ga
 has out '?ga ' 'runs and does not answer'
+ends 0 group set straggler_timeout 50 --folder ga
+has err 'Waiting: the learner of this machine does not answer.' "starling reload --control $folder/ga/state/control.sock"
 
 # A setting of this machine that is good only with one of the roster, and a file that is named from here.
 ends 0 group create drill --learner a --address "127.0.0.1:$1" --folder ea --set trainer=exec --set command=true --auto-admit 1

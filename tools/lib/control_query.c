@@ -1,5 +1,6 @@
 #include "tools/lib/control_query.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -37,6 +38,7 @@ static int dial(const char *path, int wait_s)
 json_t *sl_control_query(const char *path, json_t *request, int wait_s)
 {
 	json_t *reply = NULL;
+	errno = 0;
 	int fd = dial(path, wait_s);
 	if (fd >= 0 && json_dumpfd(request, fd, JSON_COMPACT) == 0 && write(fd, "\n", 1) == 1)
 		reply = json_loadfd(fd, JSON_DISABLE_EOF_CHECK, NULL);

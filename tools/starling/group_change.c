@@ -1,5 +1,6 @@
 #include "tools/starling/group_change.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,13 +13,21 @@
 #include "tools/lib/control_query.h"
 #include "tools/starling/wait_report.h"
 
+#define QUIET_S 2 /* in which an answer is nothing to speak of */
 #define ANSWER_S 10
 #define PAUSE_S 1u
 
-/* Send a request to the learner of the folder. Return its reply, or NULL if it is not running. */
+/* Send a request to the learner of the folder. Return its reply, or NULL: it is not running, or with errno
+ * EAGAIN it does not answer. */
 static json_t *query(const struct sl_group_own *own, const char *op)
 {
-	return sl_control_query(own->settings.control, json_pack("{s:s}", "op", op), ANSWER_S);
+	static struct sl_wait_report report; /* of all requests of this command */
+	json_t *reply = sl_control_query(own->settings.control, json_pack("{s:s}", "op", op), QUIET_S);
+	if (reply != NULL || errno != EAGAIN)
+		return reply;
+	if (sl_wait_report_due(&report, NULL))
+		fputs("Waiting: the learner of this machine does not answer.\n", stderr);
+	return sl_control_query(own->settings.control, json_pack("{s:s}", "op", op), ANSWER_S - QUIET_S);
 }
 
 /* Return NULL if the group may change now, else what it waits for, which may be in `text`. `version` is that
@@ -158,6 +167,12 @@ static int write_roster(const struct sl_group_own *own, const struct sl_group *g
 	if (rc != SL_OK)
 		return rc;
 	json_t *reply = query(own, "reload");
+	if (reply == NULL && errno == EAGAIN)
+		fprintf(stderr,
+			"The learner of this machine has not answered: it takes the change at its next "
+			"start, or "
+			"by: starling reload --control %s\n",
+			own->settings.control);
 	if (reply != NULL && !json_is_true(json_object_get(reply, "ok"))) {
 		char why[SL_ERROR_BYTES] = "";
 		const char *error_text = json_string_value(json_object_get(reply, "error"));
