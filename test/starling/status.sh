@@ -39,6 +39,25 @@ rm elsewhere/lock
 ends 2 status made
 has out '1 not started yet' 'has begun no round'
 
+# Without a log, the state folder tells that the run is over.
+mkdir -p over/state/checkpoints
+: >over/state/lock
+for id in 3 2 1; do
+	rm -rf over/identity
+	"$program" keygen --id $id --name ana$id --address "127.0.0.1:740$id" --dir over/identity >>over/roster.yaml 2>err
+done
+printf 'run: r\nid: 1\nroster: roster.yaml\nidentity: identity\nstate: state\nrounds: 3\ntrainer: noise\nnoise_parameters: 10\n' >over/starlingd.yaml
+ln -s round-000002.safetensors over/state/checkpoints/latest.safetensors
+ends 2 status over
+has out '2/3' 'its last lines in the journal' '1 learner: 1 stopped'
+"$program" doctor --config over/starlingd.yaml >out 2>err || :
+has out 'warn  learner: it is not running; start it'
+ln -sf round-000003.safetensors over/state/checkpoints/latest.safetensors
+ends 2 status over
+has out '3/3' 'all 3 rounds are committed' '1 learner: 1 finished'
+"$program" doctor --config over/starlingd.yaml >out 2>err || :
+has out 'ok    learner: it has finished: all 3 rounds are committed'
+
 # A log that is a pipe is not waited for.
 mkdir -p pipe/a/state
 : >pipe/a/state/lock

@@ -71,7 +71,7 @@ static json_t *facts_of(const struct sl_doctor *d)
 	bool all = d->self >= 0 &&
 		   sl_listen_choose(s->listen, group->roster.members[d->self].address, mdns, address);
 	return json_pack("{s:I, s:s, s:s, s:b, s:s?, s:b, s:I, s:I, s:s?, s:s, s:s, s:s, s:I, s:s?, s:I, "
-			 "s:o, s:s, s:s, s:b}",
+			 "s:o, s:s, s:s, s:b, s:I}",
 			 "id", (json_int_t)s->id, "state", s->state, "control", s->control, "mdns", (int)mdns,
 			 "listen", d->self >= 0 ? address : NULL, "all_addresses", (int)all, "learners",
 			 (json_int_t)group->roster.size, "paged_bytes", (json_int_t)SL_VECTOR_MEMORY_PAGED,
@@ -80,7 +80,7 @@ static json_t *facts_of(const struct sl_doctor *d)
 			 sl_group_is_signed(group) ? group->name : NULL, "version",
 			 (json_int_t)group->version, "self", d->self >= 0 ? self_json(d) : json_null(),
 			 "proxy", s->proxy, "proxy_error", d->proxy_error.text, "forgetful",
-			 (int)(s->forgetful == SL_FORGETFUL_YES));
+			 (int)(s->forgetful == SL_FORGETFUL_YES), "rounds", (json_int_t)s->rounds);
 }
 
 /* Return true if `folder`, which may be NULL, has this entry; write its path. */

@@ -15,7 +15,7 @@ import tempfile
 import time
 from typing import Optional
 
-from starling_control.learners import STOP_ONE, at_socket, ask, clean, number, records, two_places
+from starling_control.learners import STOP_ONE, at_socket, ask, clean, committed, number, records, two_places
 from starling_timeline import command
 from starling_timeline.command import Parser
 from starling_timeline.values import real, text, whole
@@ -219,7 +219,9 @@ class Doctor:
         one = at_socket(self.facts["control"])
         ask([one], ANSWER_S, op="status", peers=True)
         self.status, problem, self.runs = one.reply, one.problem(), not one.absent()
-        if one.absent():
+        if one.absent() and committed(self.facts["state"]) >= self.facts["rounds"]:
+            self.add(OK, "learner", f"it has finished: all {self.facts['rounds']} rounds are committed")
+        elif one.absent():
             start = f"start it: starlingd --config {self.config}, or its unit"
             self.add(WARN, "learner", "it is not running", start if self.facts["listen"] is not None else "")
         elif problem:

@@ -10,6 +10,7 @@ import errno
 import fcntl
 import json
 import os
+import re
 import select
 import socket
 import sys
@@ -69,8 +70,9 @@ def two_places(statuses: list[Optional[dict]]) -> dict[str, str]:
 class Learner:
     """A learner and its last reply. `shown` is for people."""
 
-    def __init__(self, folder: str, socket_name: str, shown: str, log: str = "", fresh: bool = False) -> None:
+    def __init__(self, folder: str, socket_name: str, shown: str, log: str = "", fresh: bool = False, config: str = "") -> None:
         self.folder, self.socket, self.shown, self.log = folder, socket_name, shown, log
+        self.config = config  # its starlingd.yaml; "": not known
         self.fresh = fresh  # it is set up, and has begun no round
         self.id, self.name = 0, ""  # once they are known
         self.skip = False  # is not asked
@@ -191,7 +193,17 @@ def _look(folder: str, name: str) -> Optional[Learner]:
     began = here or below or has(f"{state}/lock")
     control = found.get("control", f"{state}/control.sock") if made and began else "control.sock" if here else "state/control.sock"
     at, _, socket_name = os.path.join(base, control).rpartition("/")
-    return Learner(at, socket_name, name or folder.rpartition("/")[2] or folder, os.path.join(base, log if log != "-" else "log.jsonl"), not began)
+    return Learner(at, socket_name, name or folder.rpartition("/")[2] or folder, os.path.join(base, log if log != "-" else "log.jsonl"), not began,
+                   f"{base}/starlingd.yaml" if made else "")
+
+
+def committed(state: str) -> int:
+    """Return the last round whose model is in a state folder; 0: there is none."""
+    try:
+        found = re.match("round-([0-9]+)", os.readlink(os.path.join(state, "checkpoints", "latest.safetensors")))
+    except OSError:
+        return 0
+    return int(found[1]) if found else 0
 
 
 def find(folder: str) -> list[Learner]:

@@ -113,6 +113,8 @@ class Screen:
         if row.state == "silent":
             return (f"cannot be asked: {asked.problem()}" if asked.error not in (0, errno.EAGAIN)
                     else "runs and does not answer: stopped by a signal, or its disk hangs")
+        if row.last is None and row.state == "finished":
+            return f"all {row.rounds} rounds are committed"
         if row.last is None:
             return (f"does not run ({asked.folder}/{asked.socket}: {os.strerror(asked.error)}); its last lines in the journal or on its "
                     "terminal say why")

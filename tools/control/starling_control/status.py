@@ -1,16 +1,17 @@
 """What `starling status` knows of learners.
 
-One that runs answers with its status (common/report/status_table.h). One that has ended is described by the end of its log. Of a peer
+One that runs answers with its status (common/report/status_table.h). One that has ended is described by the end of its log, or by its state folder. Of a peer
 that was not asked, other learners tell what it said last: second-hand.
 """
 from __future__ import annotations
 
+import json
 import os
 import re
 from typing import Any, Optional
 
-from starling_control.learners import Learner, Learners, ask, clean, inner
-from starling_timeline import logs
+from starling_control.learners import Learner, Learners, ask, clean, committed, inner
+from starling_timeline import command, logs
 from starling_timeline.values import items, text, whole
 
 ANSWER_S = 2
@@ -53,6 +54,15 @@ class Row:
             self.last, self.charged = clean(self.last), clean(self.charged)
             self.state = self._state_of_log()
             self.asked.know(self.last, "learner")
+            if self.state == "stopped" and self.last is None and self.asked.config:
+                self._take_state()
+
+    def _take_state(self) -> None:
+        """Without a log, the state folder tells which round was the last one, and the settings how many there are."""
+        facts = json.loads(command.ask("machine", subject=self.asked.config, config=True))["facts"] or {}
+        self.committed, self.rounds = committed(text(facts, "state")), whole(facts, "rounds")
+        if 0 < self.rounds <= self.committed:
+            self.state = "finished"
 
     def _state_of_log(self) -> str:
         return ("silent" if not self.asked.absent() else "waiting" if self.asked.runs() else "new" if self.asked.fresh
