@@ -69,6 +69,21 @@ ends 0 logs bad
 is out "$(at 100 1 info)" "$(at 200 2 info)"
 is err "starling logs: 5 malformed lines left out, the first at a/log.jsonl:1"
 
+# No record at all is a failure.
+printf 'x\ny\n' >neither
+for how in '' --json --stats '--level warn'; do
+	# shellcheck disable=SC2086
+	ends 1 logs neither $how
+	is err 'starling logs: 2 malformed lines left out, the first at neither:1' 'starling logs: neither: no line is a record of a learner'
+done
+
+# Files are closed.
+for how in '' --stats '--peer 1'; do
+	# shellcheck disable=SC2086
+	PYTHONWARNINGS=error::ResourceWarning "$program" logs run $how >out 2>err || fail "logs $how"
+	is err
+done
+
 # Many files make one stream.
 for i in $(seq 40); do
 	mkdir -p many/$i

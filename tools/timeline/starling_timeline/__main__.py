@@ -29,7 +29,7 @@ Examples:
   starling logs RUNFOLDER --round 3 --level warn
   starling logs RUNFOLDER --learner 7 --json | jq .event
 
-Exit status: 0 done; 1 a log cannot be read; 2 wrong usage, or nothing of that learner or round."""
+Exit status: 0 done; 1 a log cannot be read, or has no record; 2 wrong usage, or nothing of that learner or round."""
 
 
 # ---- the command line ----
@@ -152,12 +152,15 @@ def say_skipped(skipped: Skipped, what: str, why: str) -> None:
 
 def run(arguments: list[str]) -> int:
     request = Request(arguments)
-    logs = Logs(request.options.paths, request.options.follow)
-    status = show_run(logs, request) if request.whole or (request.round and not request.records) else show_records(logs, request)
+    with Logs(request.options.paths, request.options.follow) as logs:
+        status = show_run(logs, request) if request.whole or (request.round and not request.records) else show_records(logs, request)
     sys.stdout.flush()
     say_skipped(logs.malformed, "malformed line", "")
     say_skipped(logs.other_version, "record", " of another version")
-    return status
+    if logs.taken or request.options.follow or not logs.malformed.count + logs.other_version.count:
+        return status
+    say(f"{', '.join(request.options.paths)}: no line is a record of a learner")
+    return status or FAILED
 
 
 def main(arguments: list[str]) -> int:

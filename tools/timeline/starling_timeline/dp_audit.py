@@ -256,9 +256,10 @@ def lines(document: dict) -> list[str]:
 # ---- the command ----
 
 def audit_of(paths: list[str]) -> Audit:
-    logs, audit = Logs(paths), Audit()
-    for record in logs.records():
-        audit.take(record)
+    audit = Audit()
+    with Logs(paths) as logs:
+        for record in logs.records():
+            audit.take(record)
     audit.close()
     if logs.malformed.count:
         complain(NAME, f"{plural(logs.malformed.count, 'malformed line')} left out, the first at {logs.malformed.first}")

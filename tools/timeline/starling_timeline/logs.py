@@ -157,19 +157,25 @@ class Logs:
 
     follow: a last line is read only once it has its newline. empty: logs that are missing are no error. last: only so many bytes of their
     ends are read, of all logs together; 0: all bytes. Raises CommandError.
-    `malformed` and `other_version` count the lines that were left out.
+    `malformed` and `other_version` count the lines that were left out; `taken`: one was not.
     """
 
     def __init__(self, paths: list[str], follow: bool = False, empty: bool = False, last: int = 0) -> None:
         self.paths, self.follow, self.opened = paths, follow, empty
         self.files: list[File] = []
-        self.malformed, self.other_version = Skipped(), Skipped()
+        self.malformed, self.other_version, self.taken = Skipped(), Skipped(), False
         most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
         self.refresh()
         self.opened = True
         for file in self.files if last else ():
             file.skip(last // len(self.files))
+
+    def __enter__(self) -> Logs:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def close(self) -> None:
         for file in self.files:
@@ -222,6 +228,7 @@ class Logs:
                 elif whole(record, "v") != VERSION:
                     self.other_version.add(f"{file.shown}:{file.line}")
                 else:
+                    self.taken = True
                     file.learner = file.learner or whole(record, "learner")
                     mono_ms = real(record, "mono_ms")
                     yield at, mono_ms if mono_ms == mono_ms else 0, file.place, record, line

@@ -132,7 +132,8 @@ class Stream:
 def see_names(paths: list[str], wanted: Filter) -> None:
     """See the names of all learners before the first record is printed: peers are named by ids."""
     try:
-        for record in Logs(paths).records():
-            wanted.names.add((whole(record, "learner"), text(record, "name")))
+        with Logs(paths) as logs:
+            for record in logs.records():
+                wanted.names.add((whole(record, "learner"), text(record, "name")))
     except CommandError:
         pass

@@ -135,9 +135,10 @@ def write(timeline: Timeline, source: Source, folder: str, records: Iterator[dic
 
 def write_anew(folder: str) -> bool:
     """Write the three files, from the logs of the folder; return False if they tell of no round."""
-    timeline, logs = Timeline(), Logs([folder])
+    timeline = Timeline()
     name_run(timeline, folder)
-    return write(timeline, Files(logs), folder, logs.records())
+    with Logs([folder]) as logs:
+        return write(timeline, Files(logs), folder, logs.records())
 
 
 def run(folder: str) -> int:
