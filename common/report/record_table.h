@@ -279,6 +279,8 @@
 	X(HTTP, "http", SL_INFO, "address", "metrics, health and records are at {address}")                  \
 	X(ROSTER, "roster", SL_WARN, "changes roster",                                                       \
 	  "the roster differs from that of round {round}, the last one committed here: {whom}")              \
+	X(UNKEPT_ROSTER, "roster", SL_WARN, "reason",                                                        \
+	  "no copy of the roster is kept, with which others can verify the account: {reason}")               \
 	X(PAST_ROSTER, "past_roster", SL_WARN, "round attempt",                                              \
 	  "round {round} attempt {attempt} was begun under the previous roster: this learner finishes it "   \
 	  "under that one, then restarts by itself, under the present roster")                               \

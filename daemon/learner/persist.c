@@ -13,6 +13,8 @@
 #include "daemon/learner/budget.h"
 #include "daemon/learner/daemon.h"
 #include "daemon/learner/tasks.h"
+#include "daemon/membership/past_roster.h"
+#include "daemon/observe/report_log.h"
 #include "daemon/runtime/failpoint.h"
 
 #define HANGS_MS 10000u /* a write that takes longer is reported */
@@ -37,7 +39,7 @@ struct record {
 	struct sl_ledger ledger;   /* as it is then */
 	bool settled;		   /* COMMIT: the round was of the present roster, or one before it */
 	int code;
-	struct sl_error error;
+	struct sl_error error, unkept; /* unkept: COMMIT: why its roster is not kept */
 };
 
 static void free_record(struct record *record)
@@ -95,10 +97,11 @@ static int write_checkpoint(const struct sl_daemon *daemon, struct sl_store_roun
 	return rc;
 }
 
-static int write_row(struct sl_daemon *daemon, const struct record *record, struct sl_store_round *round,
+static int write_row(struct sl_daemon *daemon, struct record *record, struct sl_store_round *round,
 		     struct sl_error *error)
 {
 	struct sl_account_entry entry;
+	sl_past_roster_keep(&daemon->members, record->round.roster, &record->unkept);
 	sl_account_fill(daemon, round, &record->certificate, record->program, &entry);
 	round->account = &entry;
 	int rc = sl_store_commit_round(daemon->store, round, error);
@@ -107,7 +110,7 @@ static int write_row(struct sl_daemon *daemon, const struct record *record, stru
 }
 
 /* Write the files, then the row that makes them valid. */
-static int commit(struct sl_daemon *daemon, const struct record *record, struct sl_error *error)
+static int commit(struct sl_daemon *daemon, struct record *record, struct sl_error *error)
 {
 	struct sl_store_round round;
 	sl_store_round_fill(&round, &record->certificate, record->persist.total_weight);
@@ -239,6 +242,9 @@ const char *sl_persist_hangs(struct sl_daemon *daemon, sl_ms now, uint64_t *seco
 static void committed(struct record *record)
 {
 	struct sl_daemon *daemon = record->daemon;
+	if (record->unkept.code != SL_OK && !daemon->members.unkept)
+		sl_report_log_reason(&daemon->observe, SL_RECORD_UNKEPT_ROSTER, record->unkept.text);
+	daemon->members.unkept = record->unkept.code != SL_OK;
 	sl_checkpoint_name(record->certificate.t, daemon->committed.checkpoint);
 	sl_result_close(&daemon->committed.next);
 	daemon->committed.next = record->opened; /* shown once the core knows that it is durable */

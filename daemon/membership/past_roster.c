@@ -1,7 +1,10 @@
 #include "daemon/membership/past_roster.h"
 
+#include <sodium.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/model/safetensors.h"
 #include "common/protocol/canonical.h"
@@ -11,6 +14,7 @@
 #include "daemon/observe/report_log.h"
 
 #define COPY_FILE "roster.yaml"
+#define KEPT_FOLDER "rosters"
 
 bool sl_past_roster_fits(const struct sl_scope *scope, const struct sl_open *open)
 {
@@ -27,18 +31,17 @@ bool sl_past_roster_fits(const struct sl_scope *scope, const struct sl_open *ope
 
 /* ---- the copy ---- */
 
-static int load_copy(const struct sl_membership *m, struct sl_group *copy)
+static int load_copy(const struct sl_membership *m, struct sl_group *copy, struct sl_error *error)
 {
 	char path[SL_FOLDER_PATH_BYTES];
-	struct sl_error ignored;
 	sl_folder_path(m->host.settings->state, COPY_FILE, path);
-	return sl_group_load(path, copy, &ignored);
+	return sl_group_load(path, copy, error);
 }
 
 static bool was_plain(const struct sl_membership *m)
 {
 	struct sl_group copy;
-	bool plain = load_copy(m, &copy) == SL_OK && !sl_group_is_signed(&copy);
+	bool plain = load_copy(m, &copy, NULL) == SL_OK && !sl_group_is_signed(&copy);
 	sl_group_close(&copy);
 	return plain;
 }
@@ -56,12 +59,32 @@ static int renew_copy(const struct sl_membership *m, struct sl_error *error)
 {
 	char path[SL_FOLDER_PATH_BYTES];
 	struct sl_group copy;
-	bool same = load_copy(m, &copy) == SL_OK;
+	bool same = load_copy(m, &copy, NULL) == SL_OK;
 	same = same && memcmp(copy.roster.hash, m->roster.hash, SL_HASH_BYTES) == 0 &&
 	       sl_group_is_signed(&copy) == sl_group_is_signed(&m->group);
 	sl_group_close(&copy);
 	sl_folder_path(m->host.settings->state, COPY_FILE, path);
 	return same ? SL_OK : sl_group_save(path, &m->group, error);
+}
+
+int sl_past_roster_keep(const struct sl_membership *m, const uint8_t hash[static SL_HASH_BYTES],
+			struct sl_error *error)
+{
+	char folder[SL_FOLDER_PATH_BYTES], name[2 * SL_HASH_BYTES + 1], path[sizeof folder + sizeof name + 8];
+	struct sl_group copy;
+	sl_folder_path(m->host.settings->state, KEPT_FOLDER, folder);
+	sodium_bin2hex(name, sizeof name, hash, SL_HASH_BYTES);
+	snprintf(path, sizeof path, "%s/%s.yaml", folder, name);
+	if (access(path, F_OK) == 0)
+		return SL_OK;
+	int rc = load_copy(m, &copy, error);
+	bool used = rc == SL_OK && memcmp(copy.roster.hash, hash, SL_HASH_BYTES) == 0;
+	if (used)
+		rc = sl_folder_make(folder, error);
+	if (used && rc == SL_OK)
+		rc = sl_group_save(path, &copy, error);
+	sl_group_close(&copy);
+	return rc;
 }
 
 /* ---- the attempt ---- */
@@ -87,7 +110,7 @@ static void go_back(struct sl_membership *m, struct sl_scope scope, const struct
 {
 	struct sl_group past;
 	struct sl_error ignored;
-	if (load_copy(m, &past) != SL_OK)
+	if (load_copy(m, &past, NULL) != SL_OK)
 		return;
 	int self = sl_roster_find(&past.roster, m->host.settings->id);
 	memcpy(scope.roster, past.roster.hash, sizeof scope.roster);

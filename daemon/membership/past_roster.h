@@ -1,6 +1,7 @@
 /* past_roster.h - an attempt that was begun under the previous roster is finished under it (GROUP.md
  * §12.1 Roster changes). state/roster.yaml is a copy of the roster for that: it is written at a start without
- * such an attempt. */
+ * such an attempt. Those under which rounds have committed stay in state/rosters, for the account of the
+ * rounds (ROUND.md §14.6 The account of the rounds). */
 #pragma once
 
 #include "common/base/err.h"
@@ -13,6 +14,10 @@ bool sl_past_roster_fits(const struct sl_scope *scope, const struct sl_open *ope
 /* Refuse a roster with several changes since the last commit, unless it and the copy are signed. The store is
  * open. */
 int sl_past_roster_check(const struct sl_membership *m, struct sl_error *error);
+/* Keep the copy durably in the folder of rosters, once, if it is the roster with this hash. For the worker.
+ */
+int sl_past_roster_keep(const struct sl_membership *m, const uint8_t hash[static SL_HASH_BYTES],
+			struct sl_error *error);
 /* Replace the roster by the copy if the open attempt was begun under that one; otherwise renew the copy. The
  * store is open. */
 int sl_past_roster_take(struct sl_membership *m, struct sl_error *error);

@@ -3,7 +3,7 @@
 #include <signal.h>
 #include <stdio.h>
 
-#include "test/lib/cluster.h"
+#include "test/cluster/group.h"
 
 #define N 4u
 #define KILLED 2u
@@ -54,4 +54,25 @@ CLUSTER_TEST(one_is_killed_before_its_record)
 	cluster_shell(c, "grep -q '^round 2 (record 2, line 3): ' found");
 	account(c, "export learner-02 --round 2 >one; test $(wc -l <one) = 3");
 	account(c, "verify --roster roster.yaml one >found; grep -q 'record of learner 2 ' found");
+}
+
+/* A learner keeps the rosters of its rounds, and no others: with them, its account is verified after the
+ * group was changed. */
+CLUSTER_TEST(the_group_is_changed)
+{
+	group_create_all(c, 3, 3, "");
+	group_all_rounds(c, 3, 1);
+	group_done(c, "group set straggler_timeout 5 --folder learner-01");
+	group_all_rounds(c, 3, 3); /* the first may be of the roster before */
+	group_done(c, "group rotate --folder learner-01");
+	cluster_expect(c, 1, "a round has committed under the new key: the old one is deleted");
+	cluster_stop(c);
+	account(c, "export learner-01 --output account-1");
+	account(c, "verify --roster learner-01/roster.yaml account-1 >found || test $? = 1");
+	cluster_shell(c, "grep -q 'is none of those given' found");
+	account(c, "verify --roster learner-01/state/rosters account-1 >verified");
+	cluster_shell(c, "test $(grep -c 'which was given, with its settings$' verified) = 3");
+	cluster_shell(c,
+		      "sed -n 's/.*\"roster\":\"\\([0-9a-f]*\\)\".*/\\1.yaml/p' account-1 | sort -u >used; "
+		      "ls learner-01/state/rosters | sort | cmp - used");
 }

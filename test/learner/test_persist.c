@@ -204,6 +204,21 @@ void __wrap_sl_tasks_fatal(struct sl_daemon *daemon, const char *text)
 	said("fatal");
 }
 
+int __wrap_sl_past_roster_keep(const struct sl_membership *m, const uint8_t hash[static SL_HASH_BYTES],
+			       struct sl_error *error)
+{
+	(void)m;
+	assert_int_equal(hash[0], 0x4b); /* that of the round */
+	return said("roster") == SL_OK ? SL_OK : sl_err_set(error, SL_ERR_IO, "warned");
+}
+
+void __wrap_sl_report_log_reason(struct sl_observe *observe, enum sl_record_kind kind, const char *reason)
+{
+	(void)observe;
+	assert_int_equal(kind, SL_RECORD_UNKEPT_ROSTER);
+	said(reason);
+}
+
 /* --- a learner that writes --- */
 
 static struct sl_daemon *learner_;
@@ -245,7 +260,8 @@ static int teardown(void **state)
 static void persist(enum sl_persist_kind kind)
 {
 	static uint32_t members[6];
-	struct sl_round_head round = {.t = 4, .a = 1, .p = 2147483647, .count = 6, .members = members};
+	struct sl_round_head round = {
+		.t = 4, .a = 1, .p = 2147483647, .count = 6, .members = members, .roster = {0x4b}};
 	struct sl_certificate certificate = {.t = 4, .a = 1, .round = &round};
 	struct sl_held_share share = {.size = SL_KEY_SHARE_BYTES};
 	struct sl_secrets secrets = {.count = 1, .shares = &share};
@@ -368,7 +384,9 @@ TEST_WITH(files_before_their_row, setup, teardown)
 {
 	asked = 0;
 	persist(SL_PERSIST_COMMIT);
-	expect("checkpoint, result, row, delete checkpoint 4, delete checkpoint 0, delete result 2, rest", 1);
+	expect("checkpoint, result, roster, row, delete checkpoint 4, delete checkpoint 0, delete result 2, "
+	       "rest",
+	       1);
 	assert_int_equal(asked, 1);
 }
 
@@ -377,14 +395,14 @@ TEST_WITH(the_initial_model_is_one_too_many, setup, teardown)
 {
 	on_record = learner_->settings->keep_checkpoints;
 	persist(SL_PERSIST_COMMIT);
-	expect("checkpoint, result, row, delete checkpoint 0, delete result 2, rest", 1);
+	expect("checkpoint, result, roster, row, delete checkpoint 0, delete result 2, rest", 1);
 }
 
 TEST_WITH(the_initial_model_is_kept, setup, teardown)
 {
 	on_record = learner_->settings->keep_checkpoints - 1;
 	persist(SL_PERSIST_COMMIT);
-	expect("checkpoint, result, row, delete result 2, rest", 1);
+	expect("checkpoint, result, roster, row, delete result 2, rest", 1);
 }
 
 /* Of large results the disk holds two only while one takes the place of the other. */
@@ -392,7 +410,9 @@ TEST_WITH(large_files, setup, teardown)
 {
 	learner_->workspace.n = SL_VECTOR_MEMORY_PAGED / sizeof(float);
 	persist(SL_PERSIST_COMMIT);
-	expect("checkpoint, result, row, delete checkpoint 4, delete checkpoint 0, delete result 3, rest", 1);
+	expect("checkpoint, result, roster, row, delete checkpoint 4, delete checkpoint 0, delete result 3, "
+	       "rest",
+	       1);
 }
 
 TEST_WITH(in_the_order_asked_for, setup, teardown)
@@ -433,5 +453,17 @@ TEST_WITH(nothing_is_forgotten_without_its_successor, setup, teardown)
 {
 	broken = "row";
 	persist(SL_PERSIST_COMMIT);
-	expect("checkpoint, result, row, fatal", 0);
+	expect("checkpoint, result, roster, row, fatal", 0);
+}
+
+/* Each round tries again; the first one says so. */
+TEST_WITH(a_round_goes_on_without_a_copy_of_its_roster, setup, teardown)
+{
+	on_record = 0;
+	broken = "roster";
+	persist(SL_PERSIST_COMMIT);
+	persist(SL_PERSIST_COMMIT);
+	expect("checkpoint, result, roster, row, delete result 2, rest, checkpoint, result, roster, row, "
+	       "delete result 2, rest, warned",
+	       2);
 }

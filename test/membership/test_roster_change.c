@@ -120,6 +120,46 @@ TEST_WITH(signed_after_a_plain_one, learner_setup, folder_teardown)
 	}
 }
 
+static void expect_kept(const struct learner *l, const uint8_t hash[static SL_HASH_BYTES], int code,
+			const char *text)
+{
+	struct sl_error error = {0};
+	assert_int_equal(sl_past_roster_keep(&l->daemon.members, hash, &error), code);
+	assert_string_equal(error.text, text);
+}
+
+/* The copy of the roster of a round is kept under its hash, once, and that of no other round. */
+TEST_WITH(the_roster_of_a_round_is_kept, learner_setup, folder_teardown)
+{
+	static const uint8_t other[SL_HASH_BYTES] = {1};
+	struct learner l;
+	struct sl_group copy;
+	char name[2 * SL_HASH_BYTES + 1], file[sizeof name + 16], kept[PATH_MAX], said[PATH_MAX + 64];
+	learner_configure(&l, *state);
+	put_copy(*state, true);
+	expect_kept(&l, other, SL_OK, "");
+	assert_int_equal(folder_count(*state), 1);
+	assert_int_equal(sl_group_load(folder_path(*state, "roster.yaml"), &copy, NULL), SL_OK);
+	sodium_bin2hex(name, sizeof name, copy.roster.hash, SL_HASH_BYTES);
+	snprintf(file, sizeof file, "rosters/%s.yaml", name);
+	snprintf(kept, sizeof kept, "%s", folder_path(*state, file));
+	folder_put(*state, "rosters", "", 0);
+	snprintf(said, sizeof said, "%s: Not a directory", kept);
+	expect_kept(&l, copy.roster.hash, SL_ERR_IO, said);
+	remove(folder_path(*state, "rosters"));
+	for (int i = 0; i < 2; i++) { /* then there is no other to be had */
+		struct sl_group again;
+		expect_kept(&l, copy.roster.hash, SL_OK, "");
+		assert_int_equal(sl_group_load(kept, &again, NULL), SL_OK);
+		assert_memory_equal(again.roster.hash, copy.roster.hash, SL_HASH_BYTES);
+		assert_true(sl_group_is_signed(&again));
+		sl_group_close(&again);
+		remove(folder_path(*state, "roster.yaml"));
+	}
+	sl_group_close(&copy);
+	learner_finish(&l);
+}
+
 /* --check finds the same beside a learner that runs, and before the first start; it counts no start and
  * leaves nothing. */
 TEST_WITH(a_check_finds_two_changes, learner_setup, folder_teardown)

@@ -171,6 +171,22 @@ class Export(Case):
 		_, out, _ = self.run_command('verify', '--roster', first, '--json', self.folder / 'export')
 		self.assertEqual(json.loads(out)['rosters'][1], {'hash': other, 'first_round': 2, 'last_round': 2, 'given': False})
 
+	def test_a_folder_of_rosters(self):
+		"""Each counts by what it says, whatever its name; what is no .yaml is none."""
+		other = hash_of('{rounds: 30}')
+		self.write(made_account(view={**RECORDS[1]['view'], 'roster': other}))
+		text, kept, first = self.export(), self.folder / 'rosters', self.roster
+		kept.mkdir()
+		self.roster = kept
+		self.assertEqual(self.run_command('verify', '-r', kept, self.folder), (2, '', f'starling account verify: {kept}: no roster is in it\n'))
+		(kept / '.new.0').write_text('{')
+		for settings, used, missing in (('{rounds: 20}', ROSTER, f'round 2: roster {other}'), ('{rounds: 29}', other, f'round 2: roster {other}')):
+			(kept / f'{used}.yaml').write_text(roster_of(LEARNERS, f'settings: {settings}\nmembers:\n'))
+			self.assertEqual([one.split(' is none')[0] for one in self.verify(text)], [missing])
+		(kept / f'{other}.yaml').write_text(roster_of(LEARNERS, 'settings: {rounds: 30}\nmembers:\n'))
+		self.assertEqual(self.verify(text), [])
+		self.assertEqual(self.verify(text, '--roster', first), [])
+
 	def test_a_roster_that_was_changed_is_named(self):
 		self.write(RECORDS)
 		text = self.export()

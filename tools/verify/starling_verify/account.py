@@ -35,6 +35,7 @@ Exit status: 0 written, 1 there is no such account or round, 2 wrong usage."""
 VERIFY_EXAMPLES = """Examples:
   starling account verify --roster roster.yaml account.jsonl
   starling account verify -r roster.yaml -r roster-2025.yaml account.jsonl
+  starling account verify -r /var/lib/starling/ward/state/rosters account.jsonl
 
 Exit status: 0 all is as it was signed, 1 something is not, 2 wrong usage."""
 
@@ -404,11 +405,21 @@ def show_verdict(check: Check, head: dict, last: dict) -> None:
         print(f"and {len(same) - FINDINGS_MOST} more; --json has them all")
 
 
+def files_of(path: str) -> list[str]:
+    """Return the files of a folder of rosters, such as state/rosters; or the roster itself."""
+    if not os.path.isdir(path):
+        return [path]
+    found = [os.path.join(path, name) for name in names_in(path) if name.endswith(".yaml")]
+    if not found:
+        raise CommandError(f"{path}: no roster is in it")
+    return found
+
+
 def verify_file(arguments: list[str]) -> int:
     p = Parser("starling account verify", "--roster FILE FILE", "Verify an exported account of rounds, with nothing but the roster.", VERIFY_EXAMPLES)
     p.add_argument("file", metavar="FILE", help="what `starling account export` has written")
     p.add_argument("-r", "--roster", metavar="FILE", action="append", default=[],
-                   help="the roster; may be repeated: all rosters of the run, in any order")
+                   help="the roster, or a folder of rosters; may be repeated: all rosters of the run, in any order")
     p.add_argument("-c", "--tolerance", metavar="C", help="the tolerance of the run, where the roster is a list and has none")
     p.add_argument("-j", "--json", action="store_true", help="print JSON")
     o = p.parse_args(arguments)
@@ -418,7 +429,8 @@ def verify_file(arguments: list[str]) -> int:
         raise CommandError(f"--tolerance {o.tolerance[:40]}: must be a whole number from 1 on")
     check = Check(Rosters())
     for path in o.roster:
-        check.roster.read(path)
+        for file in files_of(path):
+            check.roster.read(file)
     if o.tolerance is not None:
         check.roster.tolerance, check.roster.warns = int(o.tolerance), False
     try:
