@@ -25,6 +25,10 @@ CLUSTER_TEST(three_by_hand_commit_and_continue)
 	for (uint32_t i = 1; i <= N; i++)
 		assert_int_equal(cluster_committed(c, i), 4);
 	assert_int_equal(cluster_expect_exact(c), 4);
+	/* The rosters that they keep have the settings, which the list has not. */
+	cluster_shell(c, STARLING_PATH " account export . --learner learner-01 --output account");
+	cluster_shell(c, STARLING_PATH " account verify --roster learner-01/state/rosters account >verified; "
+				       "test $(grep -c 'which was given, with its settings$' verified) = 2");
 }
 
 /* Started seconds apart, the dials of the first have backed off: still every link stands in the first round.

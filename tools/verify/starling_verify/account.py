@@ -416,9 +416,9 @@ def files_of(path: str) -> list[str]:
 
 
 def verify_file(arguments: list[str]) -> int:
-    p = Parser("starling account verify", "--roster FILE FILE", "Verify an exported account of rounds, with nothing but the roster.", VERIFY_EXAMPLES)
+    p = Parser("starling account verify", "--roster FILE|FOLDER FILE", "Verify an exported account of rounds, with nothing but the roster.", VERIFY_EXAMPLES)
     p.add_argument("file", metavar="FILE", help="what `starling account export` has written")
-    p.add_argument("-r", "--roster", metavar="FILE", action="append", default=[],
+    p.add_argument("-r", "--roster", metavar="FILE|FOLDER", action="append", default=[],
                    help="the roster, or a folder of rosters; may be repeated: all rosters of the run, in any order")
     p.add_argument("-c", "--tolerance", metavar="C", help="the tolerance of the run, where the roster is a list and has none")
     p.add_argument("-j", "--json", action="store_true", help="print JSON")
