@@ -13,7 +13,7 @@
 #include "tools/lib/control_query.h"
 #include "tools/starling/wait_report.h"
 
-#define QUIET_S 2 /* in which an answer is nothing to speak of */
+#define QUIET_S 3 /* in which an answer is nothing to speak of */
 #define ANSWER_S 10
 #define PAUSE_S 1u
 
