@@ -6,6 +6,7 @@
 #include "test/lib/test.h"
 
 #include "common/base/bytes.h"
+#include "common/core/state.h"
 #include "common/graph/connectivity.h"
 #include "test/simulator/check.h"
 #include "test/core/verbs.h"
@@ -271,4 +272,27 @@ TEST(first_of_all)
 	}
 	assert_true(begun);
 	driver_free(p);
+}
+
+/* --- pruning --- */
+
+/* Of four, pruning leaves out this one: it offers all its edges if the others wait for it. */
+static bool offers_all_edges(enum sl_membership_change change)
+{
+	struct driver *p = driver_agree(driver_new(4, 4));
+	p->core->config.membership_change = change;
+	p->analysis.kept[0] = 0xe;
+	p->analysis.kept_count = 3;
+	play(p, "analysis done");
+	assert_int_equal(driver_report(p, SL_REPORT_FAILED)->reason, SL_REASON_PRUNED);
+	bool all = p->core->full_graph;
+	driver_free(p);
+	return all;
+}
+
+TEST(all_edges_where_all_wait)
+{
+	assert_false(offers_all_edges(SL_MEMBERSHIP_WARN));
+	assert_true(offers_all_edges(SL_MEMBERSHIP_WAIT));
+	assert_true(offers_all_edges(SL_MEMBERSHIP_COHORT));
 }

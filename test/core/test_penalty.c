@@ -169,6 +169,26 @@ static bool all_forgotten(uint32_t failures)
 	return forgotten;
 }
 
+static bool is_out_after_pruning(enum sl_membership_change change)
+{
+	struct driver *p = driver_agree(driver_new(4, 4));
+	p->core->config.membership_change = change;
+	let_fail(p, 3);
+	assert_true(sl_penalty_out(p->core, 3));
+	sl_attempt_abort(p->core, SL_REASON_PRUNED, true);
+	bool out = sl_penalty_out(p->core, 3);
+	driver_free(p);
+	return out;
+}
+
+/* Under `wait` and `cohort` the others may wait for those that pruning leaves out. */
+TEST(penalties_end_where_all_wait)
+{
+	assert_true(is_out_after_pruning(SL_MEMBERSHIP_WARN));
+	assert_false(is_out_after_pruning(SL_MEMBERSHIP_WAIT));
+	assert_false(is_out_after_pruning(SL_MEMBERSHIP_COHORT));
+}
+
 /* 64 failures are counted, and no more. */
 TEST(the_most_failures)
 {

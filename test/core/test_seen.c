@@ -320,5 +320,8 @@ TEST(learners_of_earlier_rosters)
 			found += core.sums->members[k].in != 0;
 		assert_int_equal(found, sums * OTHERS);
 	}
+	uint32_t next = core.sums->next; /* at a start, the last commit may be older than all of them */
+	sl_seen_commit(&core, &(struct sl_certificate){.t = 20, .view = {20}, .round = &round});
+	assert_int_equal(core.sums->next, next);
 	free(memory);
 }
