@@ -24,10 +24,10 @@ GROWTHS = {
 GROUP = {'learners': 20, 'degree': 4, 'floats': 100000, 'iterations': 0, 'rounds': 1}
 VARIED = {
 	'learners': ({'floats': 1000}, [10, 20, 50, 100, 200, 400, 1000, 2000], [10, 20, 40], 100),
-	'floats': ({'learners': 5}, [1000, 10000, 100000, 1000000, 10000000], [1000, 10000], 100000),
-	'degree': ({'learners': 100, 'floats': 10000}, [4, 8, 16, 32, 64], [4, 8], 4),
-	'iterations': ({'mixing': 'metropolis'}, [200, 400, 800, 1600], [40, 80], 200),
-	'rounds': ({'floats': 10000}, [4, 16, 64, 256, 1024], [1, 4], 64)}
+	'floats': ({'learners': 5}, [1000, 10000, 100000, 1000000, 10000000], [1000, 3000, 10000], 100000),
+	'degree': ({'learners': 100, 'floats': 10000}, [4, 8, 16, 32, 64], [4, 6, 8], 4),
+	'iterations': ({'mixing': 'metropolis'}, [200, 400, 800, 1600], [200, 300, 400], 200),
+	'rounds': ({'floats': 10000}, [4, 16, 64, 256, 1024], [1, 2, 4], 64)}
 COSTS = ['seconds', 'bytes', 'memory']  # of processor time; sent; at most
 QUICK, QUICK_MEMORY = [(1000, 4, 20), (2000, 4, 20), (4000, 4, 20)], [(30000, 0, 0), (60000, 0, 0), (100000, 0, 0)]
 
