@@ -296,3 +296,15 @@ TEST(all_edges_where_all_wait)
 	assert_true(offers_all_edges(SL_MEMBERSHIP_WAIT));
 	assert_true(offers_all_edges(SL_MEMBERSHIP_COHORT));
 }
+
+/* Who waits dials again: a partition may have ended. */
+TEST(peers_are_dialled_again)
+{
+	struct driver *p = driver_new(8, 4);
+	p->config.parameters.max_degree = 4;
+	play(p, "start -> links *\n"
+		"trained\n"
+		"deadline +10000 -> links 2 7 8, WAITING 2 7 8\n"
+		"deadline +10000 -> links 2 7 8, WAITING 2 7 8");
+	driver_free(p);
+}

@@ -3,6 +3,7 @@
  */
 #include <stdio.h>
 
+#include "common/core/attempt.h"
 #include "common/core/penalty.h"
 #include "test/core/driver.h"
 #include "test/lib/test.h"
