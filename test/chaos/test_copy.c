@@ -125,7 +125,7 @@ static void play_apart(struct cluster *c, bool later, bool fresh)
 	c->run.learners = COPY; /* it is one of the folders, as cluster_expect_exact reads them */
 	start_again(c, COPY);
 	if (later) {
-		cluster_expect(c, COPY, "start number 2 of this learner");
+		cluster_expect(c, COPY, "the state folder is a copy: "); /* said once */
 		start_again(c, COPY);
 	}
 	start_again(c, 4);
