@@ -113,7 +113,7 @@ static bool withhold(struct insider *in, uint32_t peer, struct sl_message *out)
 	return out->kind != SL_MSG_KEY && out->kind != SL_MSG_OPENING && out->kind != SL_MSG_STATE;
 }
 
-/* Show no challenge, so that nobody can draw the points. */
+/* Send no Challenge: without it nobody can compute the points of the check (ROUND.md §8.7). */
 static bool hide_challenge(struct insider *in, uint32_t peer, struct sl_message *out)
 {
 	(void)in;
