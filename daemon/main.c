@@ -1,6 +1,5 @@
 /* starlingd - one learner. */
 #include <argp.h>
-#include <errno.h>
 #include <malloc.h>
 #include <signal.h>
 #include <sodium.h>
@@ -13,8 +12,8 @@
 #include "daemon/learner/daemon.h"
 #include "daemon/learner/loop.h"
 #include "daemon/learner/setup.h"
-#include "daemon/runtime/descriptors.h"
 #include "daemon/runtime/failpoint.h"
+#include "daemon/runtime/streams.h"
 
 #define OVERRIDES_MAX 64u
 
@@ -106,16 +105,6 @@ static int complain(const struct sl_error *error)
 	return error->code == SL_ERR_BUSY || error->code == SL_ERR_IO || error->code == SL_PENDING ? 1 : 2;
 }
 
-/* Fail if what was asked for could not be printed. */
-static void close_output(void)
-{
-	bool lost = ferror(stdout) != 0;
-	if ((fclose(stdout) == 0 && !lost) || errno == EPIPE)
-		return;
-	perror("starlingd: cannot write standard output");
-	_exit(1);
-}
-
 static void report_fine(const char *config, const struct sl_roster *roster)
 {
 	char hash[2 * SL_HASH_BYTES + 1];
@@ -136,9 +125,8 @@ int main(int argc, char **argv)
 	static struct sl_settings settings;
 	struct arguments arguments = {0};
 	struct sl_error error = {0};
-	sl_descriptors_reserve();
+	sl_streams_open();
 	argp_err_exit_status = 2;
-	atexit(close_output); /* argp's --help ends the program too */
 	argp_parse(&(struct argp){options, parse, NULL, documentation, NULL, NULL, NULL}, argc, argv, 0, NULL,
 		   &arguments);
 	if (arguments.print) {

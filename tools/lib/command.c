@@ -1,40 +1,16 @@
 #include "tools/lib/command.h"
 
-#include <errno.h>
 #include <jansson.h>
 #include <libgen.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "common/base/suggest.h"
-#include "daemon/runtime/descriptors.h"
+#include "daemon/runtime/streams.h"
 #include "tools/lib/terminal.h"
-
-/* ---- standard output ---- */
-
-/* errno of an earlier failed write is lost; the pipe itself still knows. */
-static bool reader_gone(void)
-{
-	struct pollfd out = {.fd = STDOUT_FILENO};
-	return poll(&out, 1, 0) > 0 && (out.revents & POLLERR);
-}
-
-/* Fail if the result could not be written; a reader that has read enough (head) is no failure. */
-static void close_output(void)
-{
-	bool lost = ferror(stdout) != 0, gone = reader_gone();
-	errno = 0;
-	if ((fclose(stdout) == 0 && !lost) || errno == EPIPE || gone)
-		return;
-	dprintf(STDERR_FILENO, "%s: cannot write standard output%s%s\n", program_invocation_short_name,
-		errno ? ": " : "", errno ? strerror(errno) : "");
-	_exit(SL_EXIT_FAILED);
-}
 
 /* ---- the process ---- */
 
@@ -59,13 +35,12 @@ static void fit_help(void)
 
 void sl_command_open(int argc, char **argv)
 {
-	sl_descriptors_reserve();
+	sl_streams_open();
 	signal(SIGPIPE, SIG_IGN);
 	if (argc > 0)
 		program = argv[0];
 	argp_err_exit_status = SL_EXIT_USAGE;
 	fit_help();
-	atexit(close_output); /* argp's --help ends the program too */
 }
 
 void sl_command_set_name(char **argv, const char *format, ...)
