@@ -6,7 +6,6 @@
 #include <string.h>
 #include <sys/un.h>
 
-#include "common/base/number.h"
 #include "common/base/real.h"
 #include "common/base/suggest.h"
 #include "common/config/roster.h"
@@ -32,160 +31,9 @@ struct parse {
 	struct place places[SL_SETTINGS_ROWS];
 };
 
-/* Store `value` in the field of `row`: a bool, 32 bits (an enum too) or 64 bits, as its size says. */
-static void store(const struct sl_setting *row, struct sl_settings *settings, uint64_t value)
+static int take(struct parse *parse, const struct sl_setting *row, const char *value, struct sl_error *error)
 {
-	char *field = (char *)settings + row->offset;
-	uint32_t narrow = (uint32_t)value;
-	bool flag = value != 0;
-	if (row->size == sizeof flag)
-		memcpy(field, &flag, sizeof flag);
-	else if (row->size == sizeof narrow)
-		memcpy(field, &narrow, sizeof narrow);
-	else
-		memcpy(field, &value, sizeof value);
-}
-
-static const struct sl_setting_choice *find_choice(const struct sl_setting *row, const char *value)
-{
-	for (const struct sl_setting_choice *c = row->choices; c && c->text; c++)
-		if (strcmp(c->text, value) == 0)
-			return c;
-	return NULL;
-}
-
-/* Describe the values that `row` accepts, for an error: "a whole number from 0 to 12". */
-static void describe(const struct sl_setting *row, char *out, size_t size)
-{
-	char words[128];
-	sl_settings_table_choices(row, ", ", words, sizeof words);
-	const char * or = row->choices ? " or " : "";
-	if (row->kind == SL_SETTING_CHOICE)
-		snprintf(out, size, "one of %s", words);
-	else if (row->kind == SL_SETTING_REAL)
-		snprintf(out, size, "a number from %g to %g", row->least_real, row->most_real);
-	else if (row->kind == SL_SETTING_POSITIVE)
-		snprintf(out, size, "%s%sa number greater than %g and at most %g", words, or, row->least_real,
-			 row->most_real);
-	else if (row->kind == SL_SETTING_PRIME)
-		snprintf(out, size, "%s%sa prime between 2 and 2^61", words, or);
-	else
-		snprintf(out, size, "%s%sa whole number from %llu to %llu", words, or,
-			 (unsigned long long)row->least, (unsigned long long)row->most);
-}
-
-static int refuse(const struct sl_setting *row, const char *value, int code, struct sl_error *error)
-{
-	char wanted[256];
-	describe(row, wanted, sizeof wanted);
-	return sl_err_set(error, code, "%s must be %s, not '%.64s'", row->key, wanted, value);
-}
-
-static int take_whole(const struct sl_setting *row, struct sl_settings *settings, const char *value,
-		      struct sl_error *error)
-{
-	uint64_t n = 0;
-	if (!sl_number_parse(value, row->least, row->most, &n))
-		return refuse(row, value, SL_ERR_RANGE, error);
-	if (row->kind == SL_SETTING_PRIME && !sl_field_is_prime(n))
-		return sl_err_set(error, SL_ERR_INVALID, "%s: %s is not a prime", row->key, value);
-	store(row, settings, n);
-	return SL_OK;
-}
-
-static int take_real(const struct sl_setting *row, struct sl_settings *settings, const char *value,
-		     struct sl_error *error)
-{
-	char *end = NULL;
-	if (value[strspn(value, "0123456789+-.eE")] != '\0') /* strtod also takes nan, inf and hexadecimal */
-		return refuse(row, value, SL_ERR_INVALID, error);
-	double v = strtod(value, &end);
-	if (end == value || *end != '\0')
-		return refuse(row, value, SL_ERR_INVALID, error);
-	if (!(v >= row->least_real && v <= row->most_real) ||
-	    (row->kind == SL_SETTING_POSITIVE && v <= row->least_real))
-		return refuse(row, value, SL_ERR_RANGE, error);
-	memcpy((char *)settings + row->offset, &v, sizeof v);
-	return SL_OK;
-}
-
-static int take_path(const struct sl_setting *row, struct parse *parse, const char *value,
-		     struct sl_error *error)
-{
-	char *field = (char *)parse->settings + row->offset;
-	bool as_is = value[0] == '/' || parse->folder[0] == '\0' || find_choice(row, value);
-	int n = snprintf(field, row->size, "%s%s", as_is ? "" : parse->folder, value);
-	if (n < 0 || (size_t)n >= row->size)
-		return sl_err_set(error, SL_ERR_RANGE, "%s: the path is longer than %zu bytes", row->key,
-				  row->size - 1);
-	return SL_OK;
-}
-
-static int take_digits(const struct sl_setting *row, struct sl_settings *settings, const char *value,
-		       struct sl_error *error)
-{
-	size_t n = strlen(value);
-	if (n < SL_ACCEPT_DIGITS || n >= row->size || value[strspn(value, "0123456789abcdef")] != '\0')
-		return sl_err_set(error, SL_ERR_INVALID,
-				  "%s must be %u to %zu hexadecimal digits in lower case, not '%.64s'",
-				  row->key, SL_ACCEPT_DIGITS, row->size - 1, value);
-	strcpy((char *)settings + row->offset, value);
-	return SL_OK;
-}
-
-static int take_any(const struct sl_setting *row, struct sl_settings *settings, const char *value,
-		    struct sl_error *error)
-{
-	if (strlen(value) >= row->size)
-		return sl_err_set(error, SL_ERR_RANGE, "%s: longer than %zu bytes", row->key, row->size - 1);
-	strcpy((char *)settings + row->offset, value);
-	return SL_OK;
-}
-
-static int take_text(const struct sl_setting *row, struct sl_settings *settings, const char *value,
-		     struct sl_error *error)
-{
-	int code = find_choice(row, value)	  ? SL_OK
-		   : row->kind == SL_SETTING_NAME ? sl_roster_name_check(value, error)
-						  : sl_roster_address_check(value, error);
-	if (code != SL_OK && error)
-		return sl_err_wrap(error, "%s", row->key);
-	if (code == SL_OK)
-		strcpy((char *)settings + row->offset, value); /* the check has bounded its length */
-	return code;
-}
-
-static int take(const struct sl_setting *row, struct parse *parse, const char *value, struct sl_error *error)
-{
-	const struct sl_setting_choice *word = find_choice(row, value);
-	switch (row->kind) {
-	case SL_SETTING_PATH:
-		return take_path(row, parse, value, error);
-	case SL_SETTING_DIGITS:
-		return take_digits(row, parse->settings, value, error);
-	case SL_SETTING_URL:
-	case SL_SETTING_COMMAND:
-		return take_any(row, parse->settings, value, error);
-	case SL_SETTING_NAME:
-	case SL_SETTING_ADDRESS:
-		return take_text(row, parse->settings, value, error);
-	case SL_SETTING_REAL:
-	case SL_SETTING_POSITIVE:
-		if (word) /* it stands for 0 */
-			break;
-		return take_real(row, parse->settings, value, error);
-	case SL_SETTING_CHOICE:
-	case SL_SETTING_WHOLE:
-	case SL_SETTING_PRIME:
-		break;
-	}
-	if (word)
-		store(row, parse->settings, word->value);
-	else if (row->kind == SL_SETTING_CHOICE)
-		return refuse(row, value, SL_ERR_INVALID, error);
-	else
-		return take_whole(row, parse->settings, value, error);
-	return SL_OK;
+	return sl_settings_table_take(row, parse->settings, parse->folder, value, error);
 }
 
 static int unknown_key(const char *name, struct sl_error *error)
@@ -212,7 +60,7 @@ static int visit(void *context, const struct sl_yaml_pair *pair, struct sl_error
 	}
 	struct place *place = &parse->places[row - sl_settings_table];
 	sl_yaml_place(parse->yaml, pair->value_node, &place->line, &place->column);
-	if (take(row, parse, pair->value, &inner) != SL_OK)
+	if (take(parse, row, pair->value, &inner) != SL_OK)
 		return sl_yaml_fail(parse->yaml, pair->value_node, error, inner.code, "%s", inner.text);
 	return SL_OK;
 }
@@ -230,7 +78,7 @@ static int assign(struct parse *parse, const char *assignment, struct sl_error *
 	if (row == NULL)
 		return unknown_key(name, error);
 	parse->places[row - sl_settings_table].assignment = assignment;
-	return take(row, parse, equals + 1, error);
+	return take(parse, row, equals + 1, error);
 }
 
 static int override(struct parse *parse, const char *assignment, struct sl_error *error)
@@ -246,7 +94,7 @@ static void take_defaults(struct parse *parse)
 	for (size_t i = 0; i < SL_SETTINGS_ROWS; i++) {
 		const struct sl_setting *row = &sl_settings_table[i];
 		bool taken =
-			!row->usual || row->usual[0] == '\0' || take(row, parse, row->usual, NULL) == SL_OK;
+			!row->usual || row->usual[0] == '\0' || take(parse, row, row->usual, NULL) == SL_OK;
 		assert(taken);
 		(void)taken;
 	}
@@ -454,7 +302,7 @@ static int read_list(struct parse *parse, const struct sl_setting_list *list, st
 	take_defaults(parse);
 	for (uint32_t i = 0; i < list->count; i++) {
 		const struct sl_setting *row = sl_settings_table_find(list->items[i].key);
-		int code = row ? take(row, parse, list->items[i].value, &inner)
+		int code = row ? take(parse, row, list->items[i].value, &inner)
 			       : unknown_key(list->items[i].key, &inner);
 		if (code != SL_OK)
 			return sl_err_set(error, code, "%s: settings: %s", list->path, inner.text);
@@ -490,7 +338,7 @@ static int take_shared(struct parse *parse, const struct sl_setting_list *list, 
 		if (given(parse, i) &&
 		    sl_settings_table_bits(row, &of) != sl_settings_table_bits(row, parse->settings))
 			return refuse_own(parse, i, &roster, error);
-		store(row, parse->settings, sl_settings_table_bits(row, &of));
+		sl_settings_table_store(row, parse->settings, sl_settings_table_bits(row, &of));
 		parse->places[i].roster = roster.places[i].roster;
 	}
 	return code;

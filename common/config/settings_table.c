@@ -84,3 +84,16 @@ uint64_t sl_settings_table_bits(const struct sl_setting *row, const struct sl_se
 		memcpy(&wide, field, sizeof wide);
 	return row->size == sizeof narrow ? narrow : wide;
 }
+
+void sl_settings_table_store(const struct sl_setting *row, struct sl_settings *settings, uint64_t value)
+{
+	char *field = (char *)settings + row->offset;
+	uint32_t narrow = (uint32_t)value;
+	bool flag = value != 0;
+	if (row->size == sizeof flag)
+		memcpy(field, &flag, sizeof flag);
+	else if (row->size == sizeof narrow)
+		memcpy(field, &narrow, sizeof narrow);
+	else
+		memcpy(field, &value, sizeof value);
+}

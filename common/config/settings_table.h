@@ -67,5 +67,13 @@ const struct sl_setting *sl_settings_table_find(const char *key);
 /* Write the choices of `row` to `out`, separated by `between`; "" if it has none. */
 void sl_settings_table_choices(const struct sl_setting *row, const char *between, char *out, size_t size);
 
+/* Check `value`, and store it in the field of `row`. A relative path begins at `folder`, which ends with a
+ * slash or is "". Errors: SL_ERR_RANGE, SL_ERR_INVALID. */
+int sl_settings_table_take(const struct sl_setting *row, struct sl_settings *settings, const char *folder,
+			   const char *value, struct sl_error *error);
+
 /* Return the bits of the number that `settings` has for a row that is no text. */
 uint64_t sl_settings_table_bits(const struct sl_setting *row, const struct sl_settings *settings);
+
+/* Store `value` in the field of `row`: a bool, 32 bits (an enum too) or 64 bits, as its size says. */
+void sl_settings_table_store(const struct sl_setting *row, struct sl_settings *settings, uint64_t value);
