@@ -19,7 +19,7 @@ static void run_block(void *context, uint32_t index, uint32_t worker)
 	size_t first = run->first + (size_t)index * SL_BLOCK_ELEMENTS, left = run->end - first;
 	struct sl_block block = {first, left < SL_BLOCK_ELEMENTS ? left : SL_BLOCK_ELEMENTS, worker};
 	uint64_t before = atomic_load(&run->failed);
-	if (index > before >> 32)
+	if (index > before >> 32 || sl_workspace_over(run->blocks->workspace))
 		return;
 	uint32_t code = run->each(run->blocks, &block);
 	uint64_t mine = (uint64_t)index << 32 | code;

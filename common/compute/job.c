@@ -13,6 +13,9 @@
 #include "common/compute/job_share.h"
 #include "common/compute/state.h"
 #include "common/field/vector.h"
+#include "common/field/vector_hash.h"
+
+#define PIECE (256u << 10) /* bytes that are hashed at a time */
 
 size_t sl_job_scratch(const struct sl_view *view, uint32_t workers)
 {
@@ -161,6 +164,18 @@ struct hashes {
 	bool finite;
 };
 
+static void hash_state(const struct sl_workspace *workspace, const struct sl_view *view, uint8_t *strands)
+{
+	struct sl_vector_hash hash;
+	size_t bytes = sl_state_packed(view);
+	sl_vector_hash_begin(&hash);
+	for (size_t at = 0, n; at < bytes && !sl_workspace_over(workspace); at += n) {
+		n = bytes - at < PIECE ? bytes - at : PIECE;
+		sl_vector_hash_add(&hash, workspace->s + at, n);
+	}
+	sl_vector_hash_end(&hash, strands);
+}
+
 static void hash_part(void *context, uint32_t index, uint32_t worker)
 {
 	struct hashes *hashes = context;
@@ -168,7 +183,7 @@ static void hash_part(void *context, uint32_t index, uint32_t worker)
 	if (index == 0)
 		hashes->finite = sl_job_model_hash(hashes->workspace, hashes->view, hashes->model);
 	else
-		sl_canonical_strands(hashes->workspace->s, sl_state_packed(hashes->view), hashes->strands);
+		hash_state(hashes->workspace, hashes->view, hashes->strands);
 }
 
 /* Fill in weight, strands and D of Z; if Z is not plausible, the code alone. */

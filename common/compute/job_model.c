@@ -191,7 +191,8 @@ static void look_at_tensors(struct sl_workspace *workspace, const struct sl_view
 			lost = (lost == NONE || k == watched) && is_lost(&run, base) ? k : lost;
 		}
 	}
-	note_zeroed(&workspace->zeroed, lost, view->t);
+	if (!sl_workspace_over(workspace)) /* this is kept from attempt to attempt */
+		note_zeroed(&workspace->zeroed, lost, view->t);
 }
 
 /* Encode a block, and add its note to that of the worker. */
@@ -370,13 +371,13 @@ bool sl_job_model_hash(const struct sl_workspace *workspace, const struct sl_vie
 	uint64_t sums[SL_BLOCK_ELEMENTS], model[SL_BLOCK_ELEMENTS];
 	struct sl_vector_hash hash;
 	const struct sl_ranges *ranges = &workspace->ranges;
-	bool finite = true;
+	bool finite;
 	sl_vector_hash_begin(&hash);
 	if (ranges->count > 0) {
 		memset(ranges->most, 0, ranges->count * sizeof *ranges->most);
 		memset(ranges->value, 0, ranges->count * sizeof *ranges->value);
 	}
-	for (size_t at = 0, count; at < workspace->n; at += count) {
+	for (size_t at = 0, count; at < workspace->n && !sl_workspace_over(workspace); at += count) {
 		count = min(workspace->n - at, SL_BLOCK_ELEMENTS);
 		size_t bytes = decode(workspace, view, at, count, sums, model);
 		sl_vector_hash_add(&hash, (const uint8_t *)model, bytes);
@@ -385,6 +386,7 @@ bool sl_job_model_hash(const struct sl_workspace *workspace, const struct sl_vie
 		if (ranges->count > 0)
 			note_values(workspace, model, at, count);
 	}
+	finite = !sl_workspace_over(workspace);
 	for (uint32_t k = 0; k < ranges->count; k++)
 		finite &= isfinite(ranges->value[k]) != 0;
 	if (finite && ranges->count > 0) {

@@ -22,7 +22,7 @@ void sl_job_model_encode(const struct sl_workspace *workspace, const struct sl_v
 			 size_t count, uint64_t *x);
 /* Decode Z, in s, whose total weight is not 0, block by block. Write the strands of the model, which is kept
  * nowhere, and the exponents of its ranges, which are kept. Return false if a value of the model is not
- * finite. */
+ * finite, or if it ends early. */
 bool sl_job_model_hash(const struct sl_workspace *workspace, const struct sl_view *view,
 		       uint8_t strands[static SL_STRANDS_BYTES]);
 /* Decode it once more, over the committed model; and keep what the own update has more than its encoding. */

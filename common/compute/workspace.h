@@ -4,6 +4,8 @@
  */
 #pragma once
 
+#include <stdatomic.h>
+
 #include "common/base/arena.h"
 #include "common/base/tensors.h"
 #include "common/compute/slots.h"
@@ -59,7 +61,9 @@ struct sl_workspace {
 	bool randomness_from_os; /* draw every random element from `source`, not from a PRG */
 	sl_key_source source;
 	void *source_context;
-	struct sl_team *team; /* NULL: all parts run on the caller */
+	struct sl_team *team;	  /* NULL: all parts run on the caller */
+	const atomic_uint *wipes; /* calls of sl_job_wipe that wait for the job: it may end early, for nobody
+				     needs what it makes. NULL: it runs to its end */
 
 	uint8_t *s;		    /* masked state, then the state of the engine, then Z; packed (state.h) */
 	size_t s_bytes;		    /* at least sl_state_packed(view) from ENCODE or SUM on */
@@ -96,6 +100,11 @@ static inline size_t sl_workspace_model_bytes(const struct sl_workspace *workspa
 static inline size_t sl_workspace_bytes(const struct sl_workspace *workspace)
 {
 	return sl_workspace_model_bytes(workspace) + sl_ranges_bytes(&workspace->ranges);
+}
+/* Return true if the job may end, with any result: then all that it writes is wiped next. */
+static inline bool sl_workspace_over(const struct sl_workspace *workspace)
+{
+	return workspace->wipes != NULL && atomic_load(workspace->wipes) > 0;
 }
 /* Return the exponents that follow the committed model. */
 static inline int16_t *sl_workspace_exponents(const struct sl_workspace *workspace)

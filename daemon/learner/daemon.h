@@ -139,6 +139,7 @@ struct sl_daemon {
 	struct sl_workspace workspace;
 	struct sl_pool pool; /* helps it */
 	struct sl_masked_states masked_states;
+	atomic_uint wipes; /* that are queued: jobs before them are of attempts that are over */
 
 	const struct sl_view *workspace_view; /* view of the core for which the workspace was prepared last */
 	struct sl_promises promises;	      /* attempts of the round in which the learner starts */

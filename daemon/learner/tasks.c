@@ -102,10 +102,27 @@ static int check_promise(const struct sl_daemon *daemon, const struct sl_job *jo
 			  daemon->committed.through);
 }
 
+/* Return true if what `job` makes is wiped at the end of the attempt; that of the others is the model. */
+static bool is_wiped(const struct sl_job *job)
+{
+	return job->kind != SL_JOB_ABSORB && job->kind != SL_JOB_ADOPT && job->kind != SL_JOB_ACCEPT;
+}
+
+/* Leave the job out if its attempt is over: the core ignores the result. */
+static bool leave_out(struct task *task)
+{
+	struct sl_daemon *daemon = task->daemon;
+	daemon->workspace.wipes = is_wiped(&task->job) ? &daemon->wipes : NULL;
+	task->result = (struct sl_job_result){.kind = task->job.kind, .epoch = task->job.epoch};
+	return sl_workspace_over(&daemon->workspace);
+}
+
 static void run_job(struct sl_task *base)
 {
 	struct task *task = (struct task *)base;
 	struct sl_daemon *daemon = task->daemon;
+	if (leave_out(task))
+		return;
 	task->code = check_promise(daemon, &task->job, &task->error);
 	if (task->code != SL_OK)
 		return;
@@ -169,6 +186,7 @@ static void run_wipe(struct sl_task *base)
 	struct sl_daemon *daemon = ((struct task *)base)->daemon;
 	sl_job_wipe(&daemon->workspace);
 	sl_masked_states_end(&daemon->masked_states, &daemon->workspace);
+	atomic_fetch_sub(&daemon->wipes, 1);
 }
 
 static void free_task(struct sl_task *base)
@@ -178,6 +196,7 @@ static void free_task(struct sl_task *base)
 
 void sl_tasks_wipe(struct sl_daemon *daemon)
 {
+	atomic_fetch_add(&daemon->wipes, 1);
 	sl_worker_add(&daemon->compute, &task_new(daemon, run_wipe, free_task)->base);
 }
 

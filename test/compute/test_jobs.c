@@ -11,6 +11,7 @@
 #include "common/compute/job_model.h"
 #include "common/compute/payload.h"
 #include "common/field/key_share.h"
+#include "common/field/vector_hash.h"
 #include "common/protocol/key_tree.h"
 #include "test/compute/attempt.h"
 #include "test/lib/test.h"
@@ -533,4 +534,55 @@ TEST_WITH(when_the_attempt_is_over, attempt_setup, attempt_teardown)
 TEST_WITH(when_the_attempt_is_over_seeded, attempt_setup_seeded, attempt_teardown)
 {
 	when_the_attempt_is_over(state);
+}
+
+/* --- jobs of an attempt that is over --- */
+
+static atomic_uint wipes;
+
+/* A team whose attempt is over after the first part. */
+static void run_over(struct sl_team *team, uint32_t parts, sl_team_part part, void *context)
+{
+	(void)team;
+	for (uint32_t k = 0; k < parts; k++) {
+		part(context, k, 0);
+		atomic_store(&wipes, 1);
+	}
+}
+
+TEST_WITH(ends_between_two_blocks, attempt_setup, attempt_teardown)
+{
+	struct attempt *a = *state;
+	struct sl_team team = {2, run_over};
+	const uint8_t *slot = sl_slot_chunk(&a->workspace.state_file, &a->view, 0, 0);
+	size_t block = sl_packed_bytes(SL_BLOCK_ELEMENTS, a->view.field.bits);
+	atomic_store(&wipes, 0);
+	a->workspace.team = &team;
+	a->workspace.wipes = &wipes;
+	attempt_run_well(a, SL_JOB_DEPOSIT, 0);
+	assert_false(wiped(slot, block));
+	assert_true(wiped(slot + block, a->workspace.state_file.slot_bytes - block));
+}
+
+/* No piece of Z or of the model is hashed, and what counts rounds counts none. */
+TEST_WITH(ends_before_its_first_piece, attempt_setup, attempt_teardown)
+{
+	struct attempt *a = *state;
+	struct sl_vector_hash hash;
+	uint8_t nothing[SL_STRANDS_BYTES], strands[SL_STRANDS_BYTES];
+	sl_vector_hash_begin(&hash);
+	sl_vector_hash_end(&hash, nothing);
+	atomic_store(&wipes, 1);
+	a->workspace.wipes = &wipes;
+	memset(a->workspace.s, 0, a->workspace.s_bytes);
+	sl_bytes_replace(a->workspace.s, ELEMENTS - 1, a->view.field.bits, LEARNERS);
+	a->view.engine = SL_ENGINE_EXACT;
+	struct sl_job_result result = attempt_run(a, (struct sl_job){.kind = SL_JOB_CLOSE});
+	assert_int_equal(result.code, SL_ERR_INVALID);
+	assert_memory_equal(result.strands, nothing, sizeof nothing);
+	assert_false(sl_job_model_hash(&a->workspace, &a->view, strands));
+	assert_memory_equal(strands, nothing, sizeof nothing);
+	a->workspace.zeroed = (struct sl_zeroed){.rounds = 2};
+	attempt_run(a, (struct sl_job){.kind = SL_JOB_ENCODE});
+	assert_int_equal(a->workspace.zeroed.rounds, 2);
 }
