@@ -137,7 +137,9 @@ static void run_job(struct sl_task *base)
 	if (task->code != SL_OK)
 		return;
 	task->zeros = task->job.kind == SL_JOB_ENCODE && sl_budget_weigh(daemon, task->job.view);
+	atomic_store(&daemon->observe.computes, true);
 	sl_job_run(&daemon->workspace, &task->job, &task->result);
+	atomic_store(&daemon->observe.computes, false);
 	sl_vectors_shrink(&daemon->workspace, &task->job);
 	sl_masked_states_made(&daemon->masked_states, &task->job);
 	bool encoded = task->job.kind == SL_JOB_ENCODE && task->result.code == SL_OK;

@@ -32,7 +32,7 @@ bool sl_monitor_health(struct sl_observe *observe, char line[static SL_MONITOR_L
 	sl_ms writing_since = atomic_load(&observe->writing.since_ms);
 	health.writing_ms = writing_since != 0 && writing_since < health.now ? health.now - writing_since : 0;
 	sl_core_status(observe->of.core, &health.status);
-	health.wait = sl_core_awaits(observe->of.core, set);
+	health.wait = sl_observe_awaits(observe, set);
 	m->awaited[0] = (double)sl_bit_count(set, sl_bit_words(observe->of.roster->size));
 	if (m->awaited[0] > 0)
 		sl_reason_names(observe->of.roster, set, names, sizeof names);

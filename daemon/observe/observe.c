@@ -48,6 +48,12 @@ void sl_observe_spent(struct sl_observe *observe, const struct sl_ledger *ledger
 	counters->dp_charges[0] = (double)ledger->charges;
 }
 
+enum sl_wait sl_observe_awaits(const struct sl_observe *observe, uint64_t *set)
+{
+	enum sl_wait wait = sl_core_awaits(observe->of.core, set);
+	return wait == SL_WAIT_DISK && atomic_load(&observe->computes) ? SL_WAIT_ARITHMETIC : wait;
+}
+
 void sl_observe_close(struct sl_observe *observe)
 {
 	if (observe->log != NULL)

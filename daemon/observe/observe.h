@@ -168,6 +168,7 @@ struct sl_observe {
 	struct sl_obstacles obstacles;
 	struct sl_fetched fetched;
 	struct sl_writing writing;
+	atomic_bool computes;	       /* the compute worker is in a job */
 	struct json_t *metrics;	       /* of the last training, as its application named them; NULL: none */
 	atomic_uint training_permille; /* progress of the training */
 	uint32_t step;		       /* step of the topology playback, as last reported */
@@ -181,5 +182,8 @@ int sl_observe_peers(struct sl_observe *observe, struct sl_error *error);
 void sl_observe_report(struct sl_observe *observe, const struct sl_report *report);
 /* Show what is spent of the privacy, as the ledger has it. */
 void sl_observe_spent(struct sl_observe *observe, const struct sl_ledger *ledger);
+/* Return what the learner waits for, and for whom: as the core says, but while a job runs not for the disk.
+ */
+enum sl_wait sl_observe_awaits(const struct sl_observe *observe, uint64_t *set);
 /* Free all of it. The log is closed: nothing is logged any more. */
 void sl_observe_close(struct sl_observe *observe);

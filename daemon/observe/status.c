@@ -322,7 +322,7 @@ json_t *sl_status(struct sl_observe *observe, bool peers)
 	const struct sl_member *self = &observe->of.roster->members[observe->of.core_config->self];
 	sl_ms now = uv_hrtime() / 1000000u;
 	sl_core_status(observe->of.core, &status);
-	enum sl_wait wait = sl_core_awaits(observe->of.core, awaited);
+	enum sl_wait wait = sl_observe_awaits(observe, awaited);
 	bool limited = status.deadline != SL_NEVER;
 	char obstacle[SL_OBSTACLE_BYTES];
 	struct {

@@ -84,7 +84,7 @@ void sl_wait_log_look(struct sl_observe *observe)
 	struct sl_wait_log *log = &observe->wait;
 	struct sl_core_status status;
 	uint64_t set[(SL_LEARNERS_MAX + 63) / 64] = {0};
-	enum sl_wait wait = sl_core_awaits(observe->of.core, set);
+	enum sl_wait wait = sl_observe_awaits(observe, set);
 	sl_ms now = now_ms();
 	sl_core_status(observe->of.core, &status);
 	bool same = wait == log->wait && status.phase == log->phase && status.a == log->a &&

@@ -14,6 +14,19 @@ static uv_sem_t begun, go_on;
 static uint32_t ran;
 static bool ends[SL_JOB_KINDS]; /* the job was told that its attempt is over */
 
+static enum sl_wait waits(enum sl_wait wait)
+{
+	uint64_t set[1];
+	daemon_->observe.of.core = (void *)&wait;
+	return sl_observe_awaits(&daemon_->observe, set);
+}
+
+enum sl_wait __wrap_sl_core_awaits(const struct sl_core *core, uint64_t *set)
+{
+	(void)set;
+	return *(const enum sl_wait *)(const void *)core;
+}
+
 void __wrap_sl_job_run(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
 {
 	(void)result;
@@ -102,4 +115,16 @@ TEST_WITH(jobs_that_change_the_model_do_not_end, setup, teardown)
 	assert_false(ends[SL_JOB_ABSORB] || ends[SL_JOB_ADOPT] || ends[SL_JOB_ACCEPT]);
 	assert_int_equal(ran, 4);
 	assert_int_equal(results(), 4);
+}
+
+/* In READY the core waits for the record PREPARED, of which COMMITMENT is a part. */
+TEST_WITH(a_job_is_no_wait_for_the_disk, setup, teardown)
+{
+	assert_int_equal(waits(SL_WAIT_DISK), SL_WAIT_DISK);
+	add(SL_JOB_CHECKSUM);
+	uv_sem_wait(&begun);
+	assert_int_equal(waits(SL_WAIT_DISK), SL_WAIT_ARITHMETIC);
+	assert_int_equal(waits(SL_WAIT_READYS), SL_WAIT_READYS);
+	let_end();
+	assert_int_equal(waits(SL_WAIT_DISK), SL_WAIT_DISK);
 }
