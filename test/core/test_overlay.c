@@ -297,14 +297,26 @@ TEST(all_edges_where_all_wait)
 	assert_true(offers_all_edges(SL_MEMBERSHIP_COHORT));
 }
 
-/* Who waits dials again: a partition may have ended. */
-TEST(peers_are_dialled_again)
+/* Of seven peers, it has chosen 2, 7 and 8. */
+static struct driver *thin(void)
 {
 	struct driver *p = driver_new(8, 4);
 	p->config.parameters.max_degree = 4;
-	play(p, "start -> links *\n"
-		"trained\n"
-		"deadline +10000 -> links 2 7 8, WAITING 2 7 8\n"
-		"deadline +10000 -> links 2 7 8, WAITING 2 7 8");
-	driver_free(p);
+	return p;
 }
+
+/* Who waits dials again: a partition may have ended. */
+CASE(peers_are_dialled_again, thin(),
+     "start -> links *\n"
+     "trained\n"
+     "deadline +10000 -> links 2 7 8, WAITING 2 7 8\n"
+     "deadline +10000 -> links 2 7 8, WAITING 2 7 8")
+
+/* The chosen peers train; others, which have chosen this learner, suffice. */
+CASE(others_than_the_chosen, thin(),
+     "start -> links 2 7 8, *\n"
+     "trained\n"
+     "link up 2 3 4 5 7 8\n"
+     "hello t1 training from 2 7 8\n"
+     "hello t1 ready from 3 4 5\n"
+     "deadline +60000 -> *AGREE*")
