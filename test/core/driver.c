@@ -170,6 +170,8 @@ static bool step_job(struct driver *p, const char *head)
 			       kind == SL_JOB_MIX || kind == SL_JOB_DEPOSIT;
 		if (kind == SL_JOB_CHECKSUM)
 			own_checksums(p, values);
+		if (kind == SL_JOB_SECRETS)
+			message_root(p, p->secrets.root);
 		bool summed = kind == SL_JOB_CLOSE || kind == SL_JOB_SUM;
 		struct sl_job_result result = {.kind = kind,
 					       .code = strcmp(outcome, " done") == 0 ? SL_OK : SL_ERR_INVALID,

@@ -51,6 +51,12 @@ static uint32_t deal(const struct driver *p, sl_id id, struct sl_held_share *sha
 	return count;
 }
 
+void message_root(const struct driver *p, uint8_t *root)
+{
+	struct sl_held_share shares[WORDS_LIST_MAX];
+	deal(p, 1, shares, root);
+}
+
 /* Write the key share of `owner` at `holder`. */
 static void opening(const struct driver *p, sl_id owner, sl_id holder, struct sl_held_share *share)
 {

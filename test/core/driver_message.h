@@ -24,3 +24,5 @@ struct sl_buffer *message_buffer(const struct driver *p, const struct words *w, 
 /* Write the checksums that learner `id` signs: of the masked state of position i, i + 1 at each point. Return
  * their number. */
 size_t message_checksums(const struct driver *p, sl_id id, uint64_t *values);
+/* Write the root of the own key shares. */
+void message_root(const struct driver *p, uint8_t *root);

@@ -295,6 +295,15 @@ TEST(bound_learners_open_nothing)
 	driver_free(p);
 }
 
+/* Others may have the openings of its key from it alone. */
+CASE(a_bound_learner_passes_on_its_openings, driver_ready(driver_new(4, 4)),
+     "ready from 2 3 4\n"
+     "check failed -> *persist aborted t1 a1, RECOVERING bad deposit 2, *\n"
+     "durable aborted\n"
+     "opening of 1 by 2 from 2 ->\n"
+     "opening of 1 by 4 from 2 -> have 0 keys 0 to 2 3 4\n"
+     "have 0 keys from 3 -> opening of 1 by 2 to 3, opening of 1 by 4 to 3")
+
 /* A key that cannot be checked is ignored, and it is sent over a link only once: its Ready goes first. */
 TEST(a_key_follows_its_ready)
 {

@@ -325,3 +325,81 @@ TEST(learners_of_earlier_rosters)
 	assert_int_equal(core.sums->next, next);
 	free(memory);
 }
+
+/* --- one view beside one sum --- */
+
+/* Learner 1 of PEOPLE has seen the sum of the learners of `sum`, and looks at a view of those of `view`. */
+static struct driver *beside(uint64_t sum, uint64_t view)
+{
+	struct driver *p = driver_new(PEOPLE, 4);
+	uint32_t members[2 * PEOPLE], count = 0;
+	play(p, "start");
+	p->core->out = &p->actions;
+	struct sl_view *v = &p->core->view;
+	v->n = 0;
+	v->agreed.tolerance = 1;
+	for (uint32_t i = 0; i < PEOPLE; i++) {
+		v->position[i] = sl_bit(&view, i) ? v->n++ : UINT32_MAX;
+		members[count] = i + 1;
+		count += sl_bit(&sum, i) ? 2 : 0;
+	}
+	sl_seen_commit(p->core,
+		       &(struct sl_certificate){
+			       .t = 1, .round = &(struct sl_round_head){.members = members, .count = count}});
+	return p;
+}
+
+static uint64_t left_out(enum sl_membership_change change, uint64_t sum, uint64_t view)
+{
+	struct driver *p = beside(sum, view);
+	p->core->config.membership_change = change;
+	sl_seen_leave_out(p->core);
+	uint64_t set = p->core->excluded[0];
+	driver_free(p);
+	return set;
+}
+
+/* With c = 1, three hide each other. */
+TEST(who_is_left_out)
+{
+	assert_int_equal(left_out(SL_MEMBERSHIP_WAIT, 0xff, 0xff), 0);
+	assert_int_equal(left_out(SL_MEMBERSHIP_WAIT, 0xff, 0x7f), 0x7f);
+	assert_int_equal(left_out(SL_MEMBERSHIP_WAIT, 0xff, 0x3f), 0x3f);
+	assert_int_equal(left_out(SL_MEMBERSHIP_WAIT, 0xff, 0x1f), 0);
+	assert_int_equal(left_out(SL_MEMBERSHIP_WAIT, 0x1f, 0x7f), 0x60);
+	assert_int_equal(left_out(SL_MEMBERSHIP_WAIT, 0x1f, 0xff), 0);
+	assert_int_equal(sl_bit_count(&(uint64_t){left_out(SL_MEMBERSHIP_COHORT, 0xff, 0x7f)}, 1), 3);
+	assert_int_equal(sl_bit_count(&(uint64_t){left_out(SL_MEMBERSHIP_COHORT, 0xff, 0x3f)}, 1), 3);
+	assert_int_equal(left_out(SL_MEMBERSHIP_COHORT, 0x3f, 0x1f), 0x1f);
+}
+
+/* The atoms are those of the sums with that of the view. */
+TEST(what_a_view_tells)
+{
+	static const uint64_t atoms[][3] = {
+		{0xff, 0xff, 8}, {0xff, 0x7f, 1}, {0xff, 0x1f, 3}, {0x1f, 0x7f, 2}};
+	for (uint32_t k = 0; k < sizeof atoms / sizeof *atoms; k++) {
+		struct driver *p = beside(atoms[k][0], atoms[k][1]);
+		assert_int_equal(sl_seen_tells(p->core), atoms[k][2] < 3);
+		assert_int_equal(p->core->atom, atoms[k][2]);
+		driver_free(p);
+	}
+}
+
+/* The sum of an attempt that was released counts when it is over, and after a start. */
+TEST(an_attempt_that_is_over)
+{
+	struct driver *p = driver_release_without_4(), *q = driver_new(4, 4);
+	play(p, "link down 3\n"
+		"abort of 2 r1 a1 from 2\n"
+		"abort of 3 r1 a1 from 2\n"
+		"deadline +2000 -> OVER, *");
+	assert_int_equal(p->core->sums->t[0], 1);
+	q->config.seen = p->core->sums;
+	play(q, "start");
+	assert_int_equal(q->core->sums->next, 1);
+	for (uint32_t i = 0; i < 4; i++)
+		assert_int_equal(q->core->sums->members[i].in, i < 3);
+	driver_free(p);
+	driver_free(q);
+}
