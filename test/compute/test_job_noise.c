@@ -66,6 +66,7 @@ TEST_WITH(each_attempt_has_a_noise_of_its_own, attempt_setup_seeded, attempt_tea
 	attempt_set_noise(a, Z, SL_DP_LEARNER);
 	zero_model(a);
 	encode(a, x);
+	a->view.a++;
 	encode(a, y);
 	double both = 0;
 	for (size_t l = 0; l < N; l++)

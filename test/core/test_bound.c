@@ -95,6 +95,23 @@ TEST(earlier_attempts_keep_their_aborts)
 	driver_free(p);
 }
 
+/* A Ready that was sent is not denied after its attempt, to one that is still open in it. */
+TEST(no_denial_after_the_end)
+{
+	struct driver *p = driver_release(driver_new(4, 4));
+	play(p, "link down 4 -> *RECOVER*\n"
+		"abort of 2 g2 a1 from 2\n"
+		"abort of 3 g2 a1 from 3\n"
+		"deadline +2000 -> OVER, *\n"
+		"durable over\n"
+		"hello t1 ready from 2 3\n"
+		"trained -> *link state of 1 a2*\n"
+		"link up 4\n"
+		"ready of 4 a1 from 4\n"
+		"hello t1 a1 open from 4 -> give-up of 2 a1 to 4, give-up of 3 a1 to 4");
+	driver_free(p);
+}
+
 /* --- stuck --- */
 
 /* In a round in which this learner was not started: each attempt is then known. */

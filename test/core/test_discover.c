@@ -510,3 +510,23 @@ TEST(the_dead_are_named_for_ever)
 	assert_in_range(ms, 9000, 12000);
 	driver_free(p);
 }
+
+/* --- peers that differ --- */
+
+static bool says_that_it_differs(struct driver *p, const char *first)
+{
+	play(p, "link up all\n%s\ntrained", first);
+	bool says = driver_says(p, "link state of 1 a1") &&
+		    driver_sent(p, SL_MSG_LINK_STATE)->link_state.count == 0;
+	driver_free(p);
+	return says;
+}
+
+/* A learner that no peer may take part with says so; not while others train that it may take part with. */
+TEST(what_differs_is_said)
+{
+	assert_true(
+		says_that_it_differs(driver_new(4, 4), "link state m7 from 2 3 4\nhello t1 ready from all"));
+	assert_false(says_that_it_differs(driver_new(4, 4),
+					  "link state m7 names 3 from 2\nhello t1 training from 3 4"));
+}

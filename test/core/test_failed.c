@@ -1,6 +1,7 @@
 /* Where an attempt of the round has failed, all neighbours keep the deposits by forest, and else one alone
  * (ROUND.md §5.6 Deposits). What one learner signs decides nothing: c + 1 participants have to say so.
  */
+#include "common/core/state.h"
 #include "test/core/driver.h"
 #include "test/lib/test.h"
 #include "test/simulator/lie.h"
@@ -126,6 +127,21 @@ TEST(an_abort_on_disk)
 		"hello t1 ready from all\n"
 		"trained -> *link state of 1 a2*");
 	expect_said(p, 1);
+}
+
+/* Of the round before, nothing is said. */
+TEST(the_next_round)
+{
+	struct driver *p = driver_new(3, 4);
+	p->config.parameters.rounds = 2;
+	driver_confirm(p);
+	p->core->parameters.failed = 1;
+	play(p, "digest from all\n"
+		"accept done\n"
+		"durable commit -> COMMITTED, *\n"
+		"trained\n"
+		"hello t2 ready from all -> *link state of 1 a1*");
+	expect_said(p, 0);
 }
 
 /* --- what it costs --- */

@@ -320,3 +320,15 @@ CASE(others_than_the_chosen, thin(),
      "hello t1 training from 2 7 8\n"
      "hello t1 ready from 3 4 5\n"
      "deadline +60000 -> *AGREE*")
+
+/* Most of the chosen peers train; c + 1 others have begun an attempt. */
+CASE(others_have_begun, thin(),
+     "link up 2 7 8\n"
+     "hello t1 training from 7 8\n"
+     "hello t1 ready from 2\n"
+     "trained\n"
+     "deadline +20000\n"
+     "link state of 4 a1 from 2\n"
+     "deadline +40000 -> *WAITING*\n"
+     "link state of 5 a1 from 2\n"
+     "deadline +2000 -> *AGREE*")

@@ -182,6 +182,74 @@ static bool is_out_after_pruning(enum sl_membership_change change)
 	return out;
 }
 
+/* In the round in which it failed, a commit clears nothing. */
+TEST(a_commit_of_the_failed_round)
+{
+	struct driver *p = driver_new(4, 4);
+	play(p, "start");
+	let_fail(p, 1);
+	sl_penalty_clear(p->core, 3);
+	assert_true(sl_penalty_out(p->core, 3));
+	driver_free(p);
+}
+
+/* It is not waited for in the next round, if it has not come to it. */
+TEST(one_that_hung_is_not_awaited)
+{
+	struct driver *p = driver_new(4, 4);
+	play(p, "link up 4\n"
+		"hello t1 ready from 4");
+	let_fail(p, 1);
+	p->core->t += 2;
+	sl_penalty_update(p->core);
+	assert_int_equal(sl_penalty_regard(p->core, 3), SL_REGARD_OPTIONAL);
+	p->core->peers[3].t = p->core->t;
+	sl_penalty_update(p->core);
+	assert_int_equal(sl_penalty_regard(p->core, 3), SL_REGARD_AWAITED);
+	driver_free(p);
+}
+
+/* 4 trains in each round until the window has closed. It is waited for once in the rounds 1, 2, 4, 8, 16
+ * and 32. */
+TEST(a_straggler_in_each_round)
+{
+	uint64_t waits = 0, late = 1 << 3;
+	struct driver *p = driver_new(4, 4);
+	play(p, "link up 4\n"
+		"hello t1 training from 4");
+	for (sl_round t = 1; t < 64; t++) {
+		p->core->t = p->core->peers[3].t = t;
+		for (int attempt = 0; attempt < 3; attempt++) {
+			sl_penalty_update(p->core);
+			if (sl_penalty_regard(p->core, 3) != SL_REGARD_AWAITED)
+				continue;
+			assert_false(sl_bit(&waits, t));
+			sl_bit_set(&waits, t);
+			sl_penalty_late(p->core, &late);
+		}
+	}
+	assert_int_equal(waits, 1 << 1 | 1 << 2 | 1 << 4 | 1 << 8 | 1 << 16 | UINT64_C(1) << 32);
+	driver_free(p);
+}
+
+/* 2 and 3 are too few for a quorum of four with this learner; over 2 it reaches 5. */
+TEST(a_quorum_over_others)
+{
+	for (int edge = 0; edge <= 1; edge++) {
+		struct driver *p = driver_new(6, 4);
+		play(p,
+		     "link up 2 3 4\n"
+		     "hello t1 ready from 2 3 4\n"
+		     "link state names 1 5 from 2\n"
+		     "link state of 5 names %u from 2",
+		     edge ? 2 : 6);
+		let_fail(p, 1);
+		sl_penalty_update(p->core);
+		assert_int_equal(sl_penalty_ignored(p->core, 3), edge);
+		driver_free(p);
+	}
+}
+
 /* Under `wait` and `cohort` the others may wait for those that pruning leaves out. */
 TEST(penalties_end_where_all_wait)
 {

@@ -1,6 +1,7 @@
 /* One core, step by step: what each cause leads to. */
 #include <stdlib.h>
 
+#include "common/core/execute.h"
 #include "test/core/driver.h"
 #include "test/lib/test.h"
 
@@ -548,4 +549,35 @@ TEST(keys_stand_in_the_memory_for_secrets)
 	assert_null(memmem(p->arena, sl_core_bytes(&p->config), p->secrets.challenge, SL_KEY_BYTES));
 	driver_free(p);
 	free(secrets);
+}
+
+/* --- the shell --- */
+
+struct shell {
+	uint32_t asked, done;
+};
+
+static bool alive_once(void *shell, const struct sl_action *action)
+{
+	(void)action;
+	return ((struct shell *)shell)->asked++ == 0;
+}
+
+static void count_done(void *shell, const struct sl_action *action)
+{
+	(void)action;
+	((struct shell *)shell)->done++;
+}
+
+/* What a step asks for ends where the shell fails. */
+TEST(a_shell_that_fails)
+{
+	static const struct sl_duties duties = {.of = {[SL_ACTION_WIPE] = count_done}, .alive = alive_once};
+	static struct sl_actions actions = {.count = 3};
+	struct shell shell = {0};
+	for (uint32_t k = 0; k < actions.count; k++)
+		actions.items[k].kind = SL_ACTION_WIPE;
+	sl_core_execute(&actions, &duties, &shell);
+	assert_int_equal(shell.asked, 2);
+	assert_int_equal(shell.done, 1);
 }
