@@ -41,7 +41,7 @@ struct driver *driver_ready(struct driver *p)
 		if (m > 0)
 			play(p, "share done");
 		for (uint32_t r = 0; r < p->view->degree; r++)
-			play(p, "share %u from %u\ngather done", m, r + 2);
+			play(p, "share %u from %u\ngather done", m, p->view->ids[p->view->neighbours[r]]);
 	}
 	deposits(p);
 	play(p, "commitment done\n"

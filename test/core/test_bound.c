@@ -112,6 +112,20 @@ TEST(no_denial_after_the_end)
 	driver_free(p);
 }
 
+/* The second attempt of a round that is over pauses: the same participant may be the cause again. */
+TEST(a_pause_after_the_second_end)
+{
+	for (uint32_t over = 0; over <= 1; over++) {
+		struct driver *p = driver_ready(driver_new(4, 4));
+		p->core->over = over;
+		play(p, "abort of 4 a1 from 4\n"
+			"durable aborted\n"
+			"deadline +2000 -> OVER, *");
+		assert_int_equal(p->core->not_before > p->now, over);
+		driver_free(p);
+	}
+}
+
 /* --- stuck --- */
 
 /* In a round in which this learner was not started: each attempt is then known. */

@@ -332,3 +332,6 @@ CASE(others_have_begun, thin(),
      "deadline +40000 -> *WAITING*\n"
      "link state of 5 a1 from 2\n"
      "deadline +2000 -> *AGREE*")
+
+/* In an open attempt, a neighbour that is silent is dialled again. */
+CASE(a_silent_neighbour, driver_ready(thin()), "link down 2 -> links 2 7 8")

@@ -106,6 +106,7 @@ CASE(something_else_is_told, tree(),
 
 /* What was told before does not count: the peer may be slow. After 2 s it does. */
 CASE(nothing_is_told, tree(),
+     "deadline +100\n"
      "ready of 4 a1 from 2\n"
      "hello t1 ready x1 from 4 5\n"
      "deadline +500 -> hello t1 ready to 2 3 4 5\n"

@@ -55,6 +55,16 @@ TEST(signers)
 	driver_free(p);
 }
 
+/* A peer that is in the round which was fetched is one that the others did not wait for. */
+CASE(a_straggler_of_the_others, with_digests(4),
+     "result 0 t4 from 2\n"
+     "absorb done\n"
+     "adopt done\n"
+     "durable commit -> CAUGHT UP 2, *\n"
+     "hello t4 training from 3\n"
+     "trained\n"
+     "deadline +2000 -> *AGREE*")
+
 CASE(too_few_signers, behind(4),
      "round t4 from 2\n"
      "digest t4 from 2\n"

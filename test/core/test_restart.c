@@ -16,9 +16,10 @@ static struct driver *start_again(struct driver *p, enum sl_open_state state, en
 			       .ready_count = state == SL_OPEN_RELEASED ? p->core->view.n : 1,
 			       .secrets = at->secrets};
 	struct driver *q = driver_new(p->config.roster_size, p->config.parameters.n);
+	q->config.parameters = p->config.parameters;
 	q->config.open = &open;
 	q->config.incarnation = 2;
-	play(q, "start -> *RESUMED*");
+	play(q, "start");
 	q->view = &q->core->view;
 	memcpy(q->h, q->view->h, sizeof q->h);
 	driver_free(p);
@@ -75,6 +76,18 @@ TEST(a_digest_beside_a_give_up)
 			"key of 2 from 3\n"
 			"key from 3");
 		assert_int_equal(driver_says(p, "compute sum"), signed_one);
+		driver_free(p);
+	}
+}
+
+/* An attempt with a model of other tensors is not taken up again. */
+TEST(another_model)
+{
+	for (uint32_t other = 0; other <= 1; other++) {
+		struct driver *p = driver_ready(driver_new(3, 4));
+		p->config.parameters.model += other;
+		p = start_again(p, SL_OPEN_PREPARED, SL_VOTE_NONE);
+		assert_int_equal(driver_says(p, "RESUMED"), !other);
 		driver_free(p);
 	}
 }
