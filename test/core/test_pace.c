@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "common/core/pace.h"
+#include "common/core/penalty.h"
 #include "test/core/driver.h"
 #include "test/core/verbs.h"
 #include "test/lib/test.h"
@@ -263,6 +264,63 @@ CASE(mixing_beside_a_slow_one, driver_ready(driver_new(4, 4)),
      "state 0 k1 from 2\n"
      "due +2200\n"
      "deadline +2200 -> RECOVERING slow 4, *")
+
+/* The third Ready of four has taken 3 s; the last one may lie. */
+TEST(the_pace_of_the_honest)
+{
+	struct driver *p = driver_ready(driver_new(4, 4));
+	play(p, "deadline +1000\n"
+		"ready from 2\n"
+		"deadline +2000\n"
+		"ready from 3\n"
+		"deadline +2000\n"
+		"ready from 4");
+	assert_int_equal(p->core->at.most_ready - p->core->at.began, 3000);
+	driver_free(p);
+}
+
+/* Four learners in MIX. SHARE has taken 5 s. */
+static struct driver *mixing_after_5_s(uint64_t exchanges)
+{
+	struct driver *p = driver_release(driver_new(4, 4));
+	p->core->view.steps = exchanges;
+	p->core->at.began = 0;
+	p->core->at.most_ready = p->core->at.released_at = 5000;
+	p->core->out = &p->actions;
+	return p;
+}
+
+/* The pace of SHARE is waited for, but no more than 16 times what is at stake. */
+TEST(exchanges_at_the_pace_of_share)
+{
+	for (uint64_t exchanges = 1; exchanges <= 250; exchanges += 249) {
+		struct driver *p = mixing_after_5_s(exchanges);
+		assert_int_equal(sl_pace_mixed(p->core),
+				 5000 + 10000 + 4 * 5000 + (exchanges == 1 ? 2 * 5000 : 16 * 15000));
+		driver_free(p);
+	}
+}
+
+/* Return the points of 4, for `reason`, when half of that time is over. */
+static uint32_t points_of_slow_exchanges(uint64_t exchanges, enum sl_reason reason)
+{
+	struct driver *p = mixing_after_5_s(exchanges);
+	uint64_t only = 1 << 3;
+	p->core->now = 5000 + 8 * 15000;
+	sl_penalty_failed(p->core, &only, reason);
+	uint32_t points = p->core->peers[3].penalty.points;
+	driver_free(p);
+	return points;
+}
+
+/* So many exchanges are the fault of nobody, nor is it to give them up. */
+TEST(slow_exchanges)
+{
+	assert_int_equal(points_of_slow_exchanges(1, SL_REASON_SLOW), 1);
+	assert_int_equal(points_of_slow_exchanges(250, SL_REASON_SLOW), 0);
+	assert_int_equal(points_of_slow_exchanges(1, SL_REASON_JOINED), 1);
+	assert_int_equal(points_of_slow_exchanges(250, SL_REASON_JOINED), 0);
+}
 
 static struct sl_sim *ring_with_a_link_of(uint32_t ms, uint64_t exchanges)
 {
