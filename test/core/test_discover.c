@@ -2,6 +2,7 @@
  * late, lost or out of order; and how fast. */
 #include <stdlib.h>
 
+#include "common/core/compatible.h"
 #include "test/lib/test.h"
 #include "test/core/driver.h"
 #include "test/simulator/check.h"
@@ -529,4 +530,38 @@ TEST(what_differs_is_said)
 		says_that_it_differs(driver_new(4, 4), "link state m7 from 2 3 4\nhello t1 ready from all"));
 	assert_false(says_that_it_differs(driver_new(4, 4),
 					  "link state m7 names 3 from 2\nhello t1 training from 3 4"));
+}
+
+/* What a link state must have in common with the own one: else its signer is in no view with this learner. */
+TEST(what_has_to_be_the_same)
+{
+	struct driver *p = driver_new(2, 4);
+	play(p, "link up 2\nlink state from 2");
+	struct sl_link_record *link = &p->core->links[1];
+	const struct sl_link_state same = link->state;
+	assert_int_equal(sl_compatible_difference(p->core, link), SL_REASON_NONE);
+	link->state.initial ^= 1; /* counts with noise alone */
+	assert_int_equal(sl_compatible_difference(p->core, link), SL_REASON_NONE);
+	p->core->parameters.values = link->state.values = SL_VALUES_NOISY_UPDATE;
+	assert_int_equal(sl_compatible_difference(p->core, link), SL_REASON_HISTORY);
+	link->state.initial ^= 1;
+	assert_int_equal(sl_compatible_difference(p->core, link), SL_REASON_NONE);
+	link->state.values = SL_VALUES_UPDATE;
+	assert_int_equal(sl_compatible_difference(p->core, link), SL_REASON_OTHER_MODEL);
+	p->core->parameters.values = same.values;
+	link->state = same;
+	link->state.n++;
+	assert_int_equal(sl_compatible_difference(p->core, link), SL_REASON_OTHER_MODEL);
+	link->state = same;
+	link->state.model ^= 1;
+	assert_int_equal(sl_compatible_difference(p->core, link), SL_REASON_OTHER_MODEL);
+	link->state = same;
+	link->state.roster[31] ^= 1;
+	assert_int_equal(sl_compatible_difference(p->core, link), SL_REASON_ROSTER);
+	link->state = same;
+	link->state.previous[31] ^= 1;
+	assert_int_equal(sl_compatible_difference(p->core, link), SL_REASON_HISTORY);
+	link->state.t++; /* of another round */
+	assert_int_equal(sl_compatible_difference(p->core, link), SL_REASON_NONE);
+	driver_free(p);
 }

@@ -232,6 +232,21 @@ TEST(a_narrow_margin)
 	driver_free(p);
 }
 
+/* Without any weight there is no mean. */
+TEST(no_weight)
+{
+	for (uint64_t total = 0; total <= 1; total++) {
+		struct driver *p = driver_new(3, 4);
+		p->config.parameters.max_weight = 2;
+		driver_mix(p);
+		struct sl_job_result close = {.kind = SL_JOB_CLOSE, .epoch = p->epoch, .total = total};
+		const char *then =
+			driver_step(p, (struct sl_event){.kind = SL_EVENT_COMPUTED, .result = &close});
+		assert_int_equal(strstr(then, "RECOVERING weightless") != NULL, total == 0);
+		driver_free(p);
+	}
+}
+
 /* --- keys --- */
 
 /* 4 is lost, and nobody has its key: theta is 2 of 3. */
