@@ -21,11 +21,11 @@ static struct sl_sim *against_claimer(bool (*tap)(struct sl_sim *, uint32_t, uin
 	return sim;
 }
 
-/* Penalties are for CLAIMER alone. */
+/* The others give penalties to CLAIMER alone. */
 static void end_against_claimer(struct sl_sim *sim)
 {
 	for (size_t k = 0; k < sim->note_count; k++)
-		if (sim->notes[k].report.kind == SL_REPORT_PENALTY)
+		if (sim->notes[k].report.kind == SL_REPORT_PENALTY && sim->notes[k].learner != CLAIMER)
 			assert_int_equal(sim->notes[k].set & ~(UINT64_C(1) << CLAIMER), 0);
 	sl_sim_free(sim);
 }
@@ -44,7 +44,7 @@ static bool claim_next(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_mes
 }
 
 /* Trainings are so long that no pause (ROUND.md §11.2 The exchange) is left from one round to the next.
- * VICTIM takes part in most rounds, and is blamed by nobody. */
+ * VICTIM takes part in most rounds, and with this seed it is blamed by nobody. */
 TEST(a_round_that_is_never_shown)
 {
 	struct sl_sim *sim = against_claimer(claim_next);
