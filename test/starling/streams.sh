@@ -34,11 +34,44 @@ lost starlingd "$starlingd" --config config.yaml --check
 "$starlingd" --config config.yaml --check <&- >out 2>&-
 has out 'config.yaml: fine'
 
-# What was found is known before it is printed.
-unset PYTHONUNBUFFERED
-{
-	code=0
-	"$program" doctor --config config.yaml --json 2>err || code=$?
-	echo "$code" >code
-} | :
-has code 1
+# Nothing swallows lost output, and no other error is taken for it.
+(
+	export PYTHONUNBUFFERED=1
+	lost 'starling logs' "$program" logs --help
+	lost 'starling stop' "$program" stop --help
+)
+mkdir modules
+cat >modules/other.py <<'END'
+import os
+from starling_timeline.command import guard
+
+def main(arguments):
+	return guard("other", lambda: len(os.read(os.open("/", os.O_RDONLY), 1)))
+END
+python=$(dirname "$program")/python
+code=0
+PYTHONPATH=$PWD/modules:$python python3 "$python/starling_start" other other >out 2>err || code=$?
+[ "$code" = 1 ] && [ "$(cat err)" = 'other: Is a directory' ] || fail "another error ends with $code"
+
+# What was found is the status, whether it is read or not: 6 is a pipe without a reader.
+mkfifo pipe
+exec 5<>pipe 6>pipe 5>&-
+unread() { # STATUS, then the arguments
+	wanted=$1
+	shift
+	for PYTHONUNBUFFERED in '' 1; do
+		export PYTHONUNBUFFERED
+		code=0
+		"$program" "$@" >&6 2>err || code=$?
+		[ "$code" = "$wanted" ] && [ ! -s err ] || fail "$* without a reader ends with $code"
+	done
+}
+echo '{"v":1,"time":"2026-11-21T12:00:00.100Z","learner":1,"name":"ana","level":"info","event":"charged","text":"charged","round":1,"attempt":1,"epsilon":3.0,"epsilon_unsampled":3.0,"delta":1e-5,"budget":2.0}' >log.jsonl
+unread 1 doctor --config config.yaml
+unread 1 doctor --config config.yaml --json
+unread 1 dp audit log.jsonl
+unread 3 topology audit star -n 5
+unread 2 status --control nowhere.sock
+unread 2 status --watch --control nowhere.sock
+echo malformed >>log.jsonl # which is told at the end
+unread 0 logs log.jsonl

@@ -144,8 +144,9 @@ def _watch(status: Status, as_json: bool) -> int:
 def _again(terminal: Optional[Terminal]) -> bool:
     if terminal is not None:
         return terminal.wait()
-    time.sleep(REPEAT_S)
-    return True
+    reader = select.poll()
+    reader.register(1, 0)  # errors are always told
+    return not reader.poll(1000 * REPEAT_S)
 
 
 # ---- the command ----

@@ -110,8 +110,6 @@ def write_trace(timeline: Timeline, path: str) -> int:
         with nullcontext(sys.stdout) if path == "-" else open(path, "w", encoding="utf-8", errors="replace") as out:
             trace.write(out, timeline)
     except OSError as failure:
-        if path == "-":
-            raise
         say(f"{path}: {failure.strerror}")
         return FAILED
     return 0
@@ -166,6 +164,7 @@ def run(arguments: list[str]) -> int:
 def main(arguments: list[str]) -> int:
     """Run the command and return its exit status."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.signal(signal.SIGPIPE, lambda *_: os._exit(0))  # the rest would be read for no reader
     for out in (sys.stdout, sys.stderr):
         out.reconfigure(encoding="utf-8", errors="replace")
     return guard("starling logs", lambda: run(arguments))

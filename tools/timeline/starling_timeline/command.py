@@ -92,8 +92,7 @@ def ask(part: str, subject: str, **request: Any) -> str:
 
 
 def guard(program: str, act: Callable[[], int]) -> int:
-    """Return the exit status of `act`; an error of the user or of the system ends it with one line. An error of the system without a file is
-    one of standard output, of which tools/lib/python.c tells."""
+    """Return the exit status of `act`; an error of the user or of the system ends it with one line."""
     try:
         return act()
     except CommandError as error:
@@ -103,9 +102,7 @@ def guard(program: str, act: Callable[[], int]) -> int:
         complain(program, "out of memory")
         return FAILED
     except OSError as failure:
-        if failure.filename is None and failure.strerror:  # a TimeoutError has no text of the system
-            raise
-        complain(program, f"{failure.filename}: {failure.strerror}" if failure.filename else str(failure))
+        complain(program, f"{failure.filename}: {failure.strerror}" if failure.filename else failure.strerror or str(failure))
         return FAILED
 
 

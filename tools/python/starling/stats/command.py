@@ -52,9 +52,7 @@ def guard(program: str, act: Callable[[], int]) -> int:
     except (Error, Refused) as failure:
         return fail(program, str(failure), FAILED)
     except OSError as flaw:
-        if flaw.filename is None:  # of standard output: tools/lib/python.c tells of it
-            raise
-        return fail(program, f"{flaw.filename}: {flaw.strerror}", FAILED)
+        return fail(program, f"{flaw.filename}: {flaw.strerror}" if flaw.filename else str(flaw), FAILED)
     except KeyboardInterrupt:
         return INTERRUPTED
 

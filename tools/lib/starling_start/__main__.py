@@ -1,0 +1,55 @@
+"""Run main(arguments) of a module: python3 starling_start MODULE NAME ARGUMENT...; NAME begins the lines of its errors.
+
+The folder is run by its path: the current folder is not searched for modules, as a file of the user may be called csv.py."""
+from __future__ import annotations
+
+import importlib
+import io
+import os
+import sys
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+FAILED = 1
+
+
+def end(text: str) -> NoReturn:
+    print(f"{sys.argv[0]}: {text}", file=sys.stderr)
+    sys.exit(FAILED)
+
+
+class Output(io.FileIO):
+    """Standard output. What its reader did not wait for is dropped, since the exit status is that of the whole work; other lost output ends
+    the command at once. Its errors reach no command: each OSError that one sees is of something else, and argparse hides none."""
+
+    def write(self, data: Any) -> int:
+        try:
+            return super().write(data)
+        except BrokenPipeError:
+            return len(data)
+        except OSError as lost:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # for what is in the buffer
+            end(f"cannot write standard output: {lost.strerror}")
+
+
+def find(module: str) -> Callable[[list[str]], int]:
+    """Return main() of the module; end with the remedy if a package is missing."""
+    try:
+        return importlib.import_module(module).main
+    except ImportError as missing:
+        lacks = f"{sys.executable} has no "
+        if not isinstance(missing, ModuleNotFoundError) or missing.name == "numpy":
+            end(lacks + "numpy: run python3 -m pip install numpy (with uv: uv pip install numpy; Debian: apt-get install python3-numpy), or put "
+                "another python3 first on PATH")
+        end(lacks + f"module {missing.name}: install the Python package of Starling (Debian: python3-starling), or put its folder into PYTHONPATH")
+
+
+_, name, *sys.argv = sys.argv
+sys.stdout = io.TextIOWrapper(io.BufferedWriter(Output(1, "w", closefd=False)), sys.stdout.encoding, sys.stdout.errors,
+                              line_buffering=sys.stdout.line_buffering or sys.stdout.write_through)
+try:
+    status = find(name)(sys.argv[1:])
+except SystemExit as early:
+    status = early.code
+sys.stdout.flush()
+sys.exit(status)
