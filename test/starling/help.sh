@@ -2,6 +2,12 @@
 # The help of each command: examples, each on one line of 80 columns: help.sh STARLING
 . "${0%/*}/../lib/head.sh"
 
+# A python3 without packages: help needs none.
+mkdir bin
+printf '#!/bin/sh\nexec "%s" -S "$@"\n' "$(command -v python3)" >bin/python3
+chmod +x bin/python3
+export PATH="$PWD/bin:$PATH"
+
 # argp itself leaks two bytes in the help of a command that has no options
 export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0"
 
@@ -9,9 +15,6 @@ ends 0 --help
 commands=$(awk '/^Commands:/ { of = 1; next } /^$/ { of = 0 } of { print $1 }' out)
 [ "$(echo "$commands" | wc -l)" -ge 18 ] || fail "the list of commands: $commands"
 for name in $commands; do
-	case $name in
-	mean | sum | count | histogram | stats | export) python3 -c 'import numpy' 2>/dev/null || continue ;; # they are Python
-	esac
 	case $name in
 	topology) names='generate import analyze audit augment' ;;
 	account) names='export verify' ;;

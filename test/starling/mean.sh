@@ -148,6 +148,8 @@ code=0
 PATH="$folder/none" "$starling" mean 3 2>err || code=$?
 line 'starling mean: python3 cannot be started: No such file or directory (Debian: apt-get install python3)'
 python_of none -S
-code=0
-PATH="$folder/none:$without" "$starling" count yes 2>err || code=$?
-line 'starling count: ' ' has no numpy: run python3 -m pip install numpy (with uv: uv pip install numpy; Debian: apt-get install python3-numpy), or put another python3 first on PATH'
+for word in yes --help; do # no help: an answer
+	code=0
+	PATH="$folder/none:$without" "$starling" count --local --categories yes,--help -- yes yes $word 2>err || code=$?
+	line 'starling count: ' ' has no numpy: run python3 -m pip install numpy (with uv: uv pip install numpy; Debian: apt-get install python3-numpy), or put another python3 first on PATH'
+done

@@ -4,10 +4,11 @@ The folder is run by its path: the current folder is not searched for modules, a
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import io
 import os
 import sys
-from collections.abc import Callable
+import types
 from typing import Any, NoReturn
 
 FAILED = 1
@@ -32,24 +33,40 @@ class Output(io.FileIO):
             end(f"cannot write standard output: {lost.strerror}")
 
 
-def find(module: str) -> Callable[[list[str]], int]:
-    """Return main() of the module; end with the remedy if a package is missing."""
-    try:
-        return importlib.import_module(module).main
-    except ImportError as missing:
-        lacks = f"{sys.executable} has no "
-        if not isinstance(missing, ModuleNotFoundError) or missing.name == "numpy":
-            end(lacks + "numpy: run python3 -m pip install numpy (with uv: uv pip install numpy; Debian: apt-get install python3-numpy), or put "
-                "another python3 first on PATH")
-        end(lacks + f"module {missing.name}: install the Python package of Starling (Debian: python3-starling), or put its folder into PYTHONPATH")
+def end_without(module: str) -> NoReturn:
+    """End with the remedy for a missing module."""
+    lacks = f"{sys.executable} has no "
+    if module == "numpy":
+        end(lacks + "numpy: run python3 -m pip install numpy (with uv: uv pip install numpy; Debian: apt-get install python3-numpy), or put "
+            "another python3 first on PATH")
+    end(lacks + f"module {module}: install the Python package of Starling (Debian: python3-starling), or put its folder into PYTHONPATH")
+
+
+class Absent:
+    """Each function and class of the numpy that stands in for a missing one: enough for help, which calls none."""
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        raise ModuleNotFoundError(name="numpy")
+
+
+def stand_in() -> types.ModuleType:
+    numpy = types.ModuleType("numpy")
+    numpy.__getattr__ = lambda name: Absent
+    return numpy
 
 
 _, name, *sys.argv = sys.argv
 sys.stdout = io.TextIOWrapper(io.BufferedWriter(Output(1, "w", closefd=False)), sys.stdout.encoding, sys.stdout.errors,
                               line_buffering=sys.stdout.line_buffering or sys.stdout.write_through)
+if {"-h", "--help"} & {*sys.argv[1:]} and importlib.util.find_spec("numpy") is None:
+    sys.modules["numpy"] = stand_in()
 try:
-    status = find(name)(sys.argv[1:])
+    status = importlib.import_module(name).main(sys.argv[1:])
 except SystemExit as early:
     status = early.code
+except ModuleNotFoundError as missing:
+    end_without(str(missing.name))
+except ImportError:  # a numpy that is broken
+    end_without("numpy")
 sys.stdout.flush()
 sys.exit(status)
