@@ -119,12 +119,13 @@ if unshare -rn true 2>/dev/null; then
 	unshare -rn sh late.sh "$program" "$starlingd" >out 2>err || fail "late: $(cat out err late.log)"
 fi
 
-# A learner that does not answer has the name of its folder.
+# A learner that does not answer has the name of its folder. It is asked twice here, and that is said once.
 kill -STOP "$pid"
 ends 1 status ga
 has out '?ga ' 'runs and does not answer'
-ends 0 group set straggler_timeout 50 --folder ga
-has err 'Waiting: the learner of this machine does not answer.' "starling reload --control $folder/ga/state/control.sock"
+ends 0 group set rounds 70 --folder ga
+[ "$(grep -cx 'Waiting: the learner of this machine does not answer.' err)" = 1 ] || fail 'not said once'
+has err "starling reload --control $folder/ga/state/control.sock"
 
 # A setting of this machine that is good only with one of the roster, and a file that is named from here.
 ends 0 group create drill --learner a --address "127.0.0.1:$1" --folder ea --set trainer=exec --set command=true --auto-admit 1

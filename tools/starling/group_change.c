@@ -11,35 +11,33 @@
 #include "common/membership/private_file.h"
 #include "common/membership/proposal.h"
 #include "tools/lib/control_query.h"
-#include "tools/starling/wait_report.h"
 
 #define QUIET_S 3 /* in which an answer is nothing to speak of */
 #define ANSWER_S 10
 #define PAUSE_S 1u
 
 /* Send a request to the learner of the folder. Return its reply, or NULL: it is not running, or with errno
- * EAGAIN it does not answer. */
-static json_t *query(const struct sl_group_own *own, const char *op)
+ * EAGAIN it does not answer. `silent` is of all requests of the command. */
+static json_t *query(const struct sl_group_own *own, struct sl_wait_report *silent, const char *op)
 {
-	static struct sl_wait_report report; /* of all requests of this command */
 	json_t *reply = sl_control_query(own->settings.control, json_pack("{s:s}", "op", op), QUIET_S);
 	if (reply != NULL || errno != EAGAIN)
 		return reply;
-	if (sl_wait_report_due(&report, NULL))
+	if (sl_wait_report_due(silent, NULL))
 		fputs("Waiting: the learner of this machine does not answer.\n", stderr);
 	return sl_control_query(own->settings.control, json_pack("{s:s}", "op", op), ANSWER_S - QUIET_S);
 }
 
 /* Return NULL if the group may change now, else what it waits for, which may be in `text`. `version` is that
  * of the running learner. */
-static const char *obstacle(const struct sl_group_change *change, uint64_t *version,
+static const char *obstacle(struct sl_group_change *change, uint64_t *version,
 			    char text[static SL_ERROR_BYTES])
 {
 	char command[PATH_MAX + 64] = "";
 	*version = 0;
 	if (sl_group_is_forming(&change->now))
 		return NULL;
-	json_t *reply = query(&change->own, "group");
+	json_t *reply = query(&change->own, &change->silent, "group");
 	const char *why = NULL;
 	*version = (uint64_t)json_integer_value(json_object_get(reply, "version"));
 	if (reply == NULL) {
@@ -57,7 +55,7 @@ static const char *obstacle(const struct sl_group_change *change, uint64_t *vers
 	return why;
 }
 
-int sl_group_change_await(const struct sl_group_change *change, struct sl_error *error)
+int sl_group_change_await(struct sl_group_change *change, struct sl_error *error)
 {
 	struct sl_wait_report report = {.said = false};
 	uint64_t version, own = change->now.version;
@@ -142,12 +140,14 @@ static void tell_risk(const struct sl_settings *now, const struct sl_settings *n
 		quorum, before);
 }
 
-int sl_group_change_check(const struct sl_group_change *change, struct sl_group *next, struct sl_error *error)
+int sl_group_change_check(struct sl_group_change *change, struct sl_group *next, struct sl_error *error)
 {
 	const struct sl_group_own *own = &change->own;
 	struct sl_settings *s = sl_command_memory(1, sizeof *s);
 	int rc = sl_group_folder_check(change->folder, next, &own->settings, s, error);
-	json_t *status = rc == SL_OK && s->rounds != own->settings.rounds ? query(own, "status") : NULL;
+	json_t *status = rc == SL_OK && s->rounds != own->settings.rounds
+				 ? query(own, &change->silent, "status")
+				 : NULL;
 	json_int_t committed = json_integer_value(json_object_get(status, "committed"));
 	if (rc == SL_OK && s->rounds <= committed)
 		rc = sl_err_set(error, SL_ERR_REFUSED,
@@ -161,12 +161,13 @@ int sl_group_change_check(const struct sl_group_change *change, struct sl_group 
 	return rc;
 }
 
-static int write_roster(const struct sl_group_own *own, const struct sl_group *group, struct sl_error *error)
+static int write_roster(const struct sl_group_own *own, struct sl_wait_report *silent,
+			const struct sl_group *group, struct sl_error *error)
 {
 	int rc = sl_group_save(own->settings.roster, group, error);
 	if (rc != SL_OK)
 		return rc;
-	json_t *reply = query(own, "reload");
+	json_t *reply = query(own, silent, "reload");
 	if (reply == NULL && errno == EAGAIN)
 		fprintf(stderr,
 			"The learner of this machine has not answered: it takes the change at its next "
@@ -189,7 +190,7 @@ int sl_group_change_give(struct sl_group_change *change, struct sl_group *next, 
 	change->missing = sl_group_missing(&change->now, next);
 	if (change->missing > 0)
 		return sl_proposal_save(change->folder, next, error);
-	int rc = write_roster(&change->own, next, error);
+	int rc = write_roster(&change->own, &change->silent, next, error);
 	return rc == SL_OK ? sl_private_file_remove(change->folder, SL_PROPOSAL_FILE, error) : rc;
 }
 
@@ -252,9 +253,10 @@ void sl_group_change_print(const struct sl_group_change *change, json_t *object,
 int sl_group_change_take(const char *folder, const struct sl_group *group, struct sl_error *error)
 {
 	struct sl_group_own own;
+	struct sl_wait_report silent = {.said = false};
 	int rc = sl_group_folder_open(folder, &own, error);
 	if (rc == SL_OK && group->version > own.group.version)
-		rc = write_roster(&own, group, error);
+		rc = write_roster(&own, &silent, group, error);
 	sl_group_folder_close(&own);
 	return rc;
 }

@@ -10,15 +10,17 @@
 #include <jansson.h>
 
 #include "tools/starling/group_folder.h"
+#include "tools/starling/wait_report.h"
 
 struct sl_group_change {
 	char folder[PATH_MAX];
-	struct sl_group_own own; /* own.group is changed by the caller, between begin and end */
-	struct sl_group now;	 /* the roster in force */
-	uint32_t missing;	 /* set by sl_group_change_end: further admins that must sign */
-	bool no_wait;		 /* do not wait: SL_ERR_BUSY */
-	bool waits;		 /* .. sl_group_change_end, until the group may change */
-	int lock;		 /* descriptor; -1: none */
+	struct sl_group_own own;      /* own.group is changed by the caller, between begin and end */
+	struct sl_group now;	      /* the roster in force */
+	uint32_t missing;	      /* set by sl_group_change_end: further admins that must sign */
+	bool no_wait;		      /* do not wait: SL_ERR_BUSY */
+	bool waits;		      /* .. sl_group_change_end, until the group may change */
+	int lock;		      /* descriptor; -1: none */
+	struct sl_wait_report silent; /* said that the learner of this machine does not answer */
 };
 
 /* Read the folder `given`, or the only one of this machine if it is NULL. SL_ERR_BUSY: another command
@@ -32,7 +34,7 @@ int sl_group_change_read(struct sl_group_change *change, const char *given, bool
 			 struct sl_error *error);
 /* Wait until the group may change. SL_ERR_BUSY: it may not yet, and no_wait is set, or another admin has
  * changed it meanwhile. */
-int sl_group_change_await(const struct sl_group_change *change, struct sl_error *error);
+int sl_group_change_await(struct sl_group_change *change, struct sl_error *error);
 /* Return the index of the learner `name` in change->own.group. SL_ERR_NOTFOUND. */
 int sl_group_change_find(const struct sl_group_change *change, const char *name, struct sl_error *error);
 /* Check change->own.group and sign it as the next version, which waits until the group may change: so what is
@@ -41,8 +43,7 @@ int sl_group_change_find(const struct sl_group_change *change, const char *name,
 int sl_group_change_end(struct sl_group_change *change, struct sl_error *error);
 /* Check the settings of the roster `next`, and that the learner of this machine has not passed its last
  * round; say what a larger quorum risks. */
-int sl_group_change_check(const struct sl_group_change *change, struct sl_group *next,
-			  struct sl_error *error);
+int sl_group_change_check(struct sl_group_change *change, struct sl_group *next, struct sl_error *error);
 /* Do what sl_group_change_end does after that, with the roster `next`. */
 int sl_group_change_give(struct sl_group_change *change, struct sl_group *next, struct sl_error *error);
 void sl_group_change_close(struct sl_group_change *change);
