@@ -11,7 +11,7 @@
 #include "daemon/learner/daemon.h"
 #include "daemon/membership/group_update.h"
 #include "daemon/membership/joining.h"
-#include "daemon/membership/past_roster.h"
+#include "daemon/membership/roster_copy.h"
 #include "daemon/observe/report_log.h"
 #include "daemon/runtime/failpoint.h"
 
@@ -74,7 +74,7 @@ static void step(struct sl_daemon *daemon, struct sl_event *event)
 	if (committed)
 		sl_group_update_look(&daemon->members, true);
 	if (rc == SL_OK && event->kind == SL_EVENT_DURABLE) {
-		sl_past_roster_durable(&daemon->members, &event->durable);
+		sl_roster_copy_durable(&daemon->members, &event->durable);
 		sl_joining_durable(&daemon->members, &event->durable);
 	}
 }

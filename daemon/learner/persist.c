@@ -13,7 +13,7 @@
 #include "daemon/learner/budget.h"
 #include "daemon/learner/daemon.h"
 #include "daemon/learner/tasks.h"
-#include "daemon/membership/past_roster.h"
+#include "daemon/membership/roster_copy.h"
 #include "daemon/observe/report_log.h"
 #include "daemon/runtime/failpoint.h"
 
@@ -101,7 +101,7 @@ static int write_row(struct sl_daemon *daemon, struct record *record, struct sl_
 		     struct sl_error *error)
 {
 	struct sl_account_entry entry;
-	sl_past_roster_keep(&daemon->members, record->round.roster, &record->unkept);
+	sl_roster_copy_keep(&daemon->members, record->round.roster, &record->unkept);
 	sl_account_fill(daemon, round, &record->certificate, record->program, &entry);
 	round->account = &entry;
 	int rc = sl_store_commit_round(daemon->store, round, error);

@@ -15,7 +15,7 @@
 #include "daemon/application/application.h"
 #include "daemon/application/tensor_list.h"
 #include "daemon/learner/daemon.h"
-#include "daemon/membership/past_roster.h"
+#include "daemon/membership/roster_copy.h"
 #include "daemon/membership/roster_change.h"
 #include "daemon/observe/report_log.h"
 
@@ -355,7 +355,7 @@ static int open_view(const struct sl_daemon *daemon, struct sl_view *view)
 	uint64_t p;
 	size_t edges;
 	*view = (struct sl_view){.agreed = config->parameters};
-	if (!sl_past_roster_fits(&config->scope, open) ||
+	if (!sl_roster_copy_fits(&config->scope, open) ||
 	    sl_view_read_head(open->view, open->view_bytes, view, &p, &edges) != SL_OK ||
 	    sl_field_init(&view->field, p) != SL_OK || view->agreed.n != config->parameters.n ||
 	    view->agreed.model != config->parameters.model || view->t != config->committed + 1)

@@ -26,7 +26,7 @@
 #include "daemon/runtime/vector_memory.h"
 #include "daemon/membership/group_update.h"
 #include "daemon/membership/joining.h"
-#include "daemon/membership/past_roster.h"
+#include "daemon/membership/roster_copy.h"
 #include "daemon/net/listen.h"
 #include "daemon/observe/monitor.h"
 #include "daemon/observe/report_log.h"
@@ -252,7 +252,7 @@ static int validate(struct sl_daemon *daemon, bool peek, struct sl_error *error)
 				     &daemon->trainer, error);
 	if (rc == SL_OK)
 		rc = sl_restore_store(daemon, peek, error);
-	return rc == SL_OK ? sl_past_roster_check(&daemon->members, error) : rc;
+	return rc == SL_OK ? sl_roster_copy_check(&daemon->members, error) : rc;
 }
 
 /* Wait until the address of the setting `listen` is there: this learner may start before the network does.
@@ -290,7 +290,7 @@ static int open_all(struct sl_daemon *daemon, struct sl_error *error)
 	if (rc == SL_OK)
 		rc = sl_restore_log_roster(daemon, error);
 	if (rc == SL_OK)
-		rc = sl_past_roster_take(&daemon->members, error);
+		rc = sl_roster_copy_take(&daemon->members, error);
 	if (rc == SL_OK)
 		rc = sl_group_update_open(&daemon->members, error);
 	if (rc == SL_OK) {

@@ -204,7 +204,7 @@ void __wrap_sl_tasks_fatal(struct sl_daemon *daemon, const char *text)
 	said("fatal");
 }
 
-int __wrap_sl_past_roster_keep(const struct sl_membership *m, const uint8_t hash[static SL_HASH_BYTES],
+int __wrap_sl_roster_copy_keep(const struct sl_membership *m, const uint8_t hash[static SL_HASH_BYTES],
 			       struct sl_error *error)
 {
 	(void)m;

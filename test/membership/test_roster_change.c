@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/membership/past_roster.h"
+#include "daemon/membership/roster_copy.h"
 #include "daemon/learner/restore.h"
 #include "daemon/membership/roster_change.h"
 
@@ -114,7 +114,7 @@ TEST_WITH(signed_after_a_plain_one, learner_setup, folder_teardown)
 		learner_configure(&l, *state);
 		strcpy(l.daemon.members.group.name, "ward");
 		assert_int_equal(sl_restore_store(&l.daemon, false, &error), SL_OK);
-		assert_int_equal(sl_past_roster_check(&l.daemon.members, &error),
+		assert_int_equal(sl_roster_copy_check(&l.daemon.members, &error),
 				 i == 1 ? SL_ERR_REFUSED : SL_OK);
 		learner_finish(&l);
 	}
@@ -124,7 +124,7 @@ static void expect_kept(const struct learner *l, const uint8_t hash[static SL_HA
 			const char *text)
 {
 	struct sl_error error = {0};
-	assert_int_equal(sl_past_roster_keep(&l->daemon.members, hash, &error), code);
+	assert_int_equal(sl_roster_copy_keep(&l->daemon.members, hash, &error), code);
 	assert_string_equal(error.text, text);
 }
 

@@ -1,4 +1,4 @@
-#include "daemon/membership/past_roster.h"
+#include "daemon/membership/roster_copy.h"
 
 #include <sodium.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 #define COPY_FILE "roster.yaml"
 #define KEPT_FOLDER "rosters"
 
-bool sl_past_roster_fits(const struct sl_scope *scope, const struct sl_open *open)
+bool sl_roster_copy_fits(const struct sl_scope *scope, const struct sl_open *open)
 {
 	struct sl_round_head round;
 	uint8_t h[SL_HASH_BYTES];
@@ -48,7 +48,7 @@ static bool was_plain(const struct sl_membership *m)
 
 /* The admins sign no second change before a round of the first one, which says nothing of a plain roster
  * before. */
-int sl_past_roster_check(const struct sl_membership *m, struct sl_error *error)
+int sl_roster_copy_check(const struct sl_membership *m, struct sl_error *error)
 {
 	if (sl_group_is_signed(&m->group) && !was_plain(m))
 		return SL_OK;
@@ -67,7 +67,7 @@ static int renew_copy(const struct sl_membership *m, struct sl_error *error)
 	return same ? SL_OK : sl_group_save(path, &m->group, error);
 }
 
-int sl_past_roster_keep(const struct sl_membership *m, const uint8_t hash[static SL_HASH_BYTES],
+int sl_roster_copy_keep(const struct sl_membership *m, const uint8_t hash[static SL_HASH_BYTES],
 			struct sl_error *error)
 {
 	char folder[SL_FOLDER_PATH_BYTES], name[2 * SL_HASH_BYTES + 1], path[sizeof folder + sizeof name + 8];
@@ -115,7 +115,7 @@ static void go_back(struct sl_membership *m, struct sl_scope scope, const struct
 	int self = sl_roster_find(&past.roster, m->host.settings->id);
 	memcpy(scope.roster, past.roster.hash, sizeof scope.roster);
 	const struct sl_setting_list settings = sl_group_list_settings(&past, COPY_FILE);
-	if (self >= 0 && sl_past_roster_fits(&scope, open) &&
+	if (self >= 0 && sl_roster_copy_fits(&scope, open) &&
 	    sl_settings_share(m->host.settings, &settings, &ignored) == SL_OK) {
 		bring_up_to_date(m, &past.roster, (uint32_t)self);
 		sl_roster_close(&m->roster);
@@ -128,7 +128,7 @@ static void go_back(struct sl_membership *m, struct sl_scope scope, const struct
 	sl_group_close(&past);
 }
 
-int sl_past_roster_take(struct sl_membership *m, struct sl_error *error)
+int sl_roster_copy_take(struct sl_membership *m, struct sl_error *error)
 {
 	struct sl_promises promises;
 	struct sl_scope scope;
@@ -140,7 +140,7 @@ int sl_past_roster_take(struct sl_membership *m, struct sl_error *error)
 		return rc;
 	sl_canonical_run(m->host.settings->run, scope.run);
 	memcpy(scope.roster, m->roster.hash, sizeof scope.roster);
-	if (promises.a != 0 && !sl_past_roster_fits(&scope, &promises.open))
+	if (promises.a != 0 && !sl_roster_copy_fits(&scope, &promises.open))
 		go_back(m, scope, &promises.open, last.t + 1);
 	else
 		rc = renew_copy(m, error);
@@ -148,7 +148,7 @@ int sl_past_roster_take(struct sl_membership *m, struct sl_error *error)
 	return rc;
 }
 
-void sl_past_roster_durable(struct sl_membership *m, const struct sl_durable *durable)
+void sl_roster_copy_durable(struct sl_membership *m, const struct sl_durable *durable)
 {
 	bool ended = durable->kind == SL_PERSIST_COMMIT || durable->kind == SL_PERSIST_OVER;
 	if (m->past.t == 0 || !ended)
