@@ -242,9 +242,8 @@ const char *sl_persist_hangs(struct sl_daemon *daemon, sl_ms now, uint64_t *seco
 static void committed(struct record *record)
 {
 	struct sl_daemon *daemon = record->daemon;
-	if (record->unkept.code != SL_OK && !daemon->members.unkept)
+	if (record->unkept.code != SL_OK && !daemon->members.settled)
 		sl_report_log_reason(&daemon->observe, SL_RECORD_UNKEPT_ROSTER, record->unkept.text);
-	daemon->members.unkept = record->unkept.code != SL_OK;
 	sl_checkpoint_name(record->certificate.t, daemon->committed.checkpoint);
 	sl_result_close(&daemon->committed.next);
 	daemon->committed.next = record->opened; /* shown once the core knows that it is durable */

@@ -68,7 +68,6 @@ struct sl_membership {
 	struct sl_roster roster; /* the one that the learner runs under: the same, or a past one */
 	struct sl_durable past;	 /* open attempt of the previous roster, which `roster` then is; t 0: none */
 	bool settled;		 /* a round has committed under the present roster */
-	bool unkept;		 /* no copy of the roster could be kept in state/rosters; it was said */
 	uint32_t self;		 /* own roster index */
 	struct sl_identity identity;
 	struct sl_proxy proxy; /* of this machine */

@@ -456,7 +456,7 @@ TEST_WITH(nothing_is_forgotten_without_its_successor, setup, teardown)
 	expect("checkpoint, result, roster, row, fatal", 0);
 }
 
-/* Each round tries again; the first one says so. */
+/* Each round tries again; the first one of the roster says so. */
 TEST_WITH(a_round_goes_on_without_a_copy_of_its_roster, setup, teardown)
 {
 	on_record = 0;
