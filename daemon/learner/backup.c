@@ -11,11 +11,13 @@
 #include <uv.h>
 
 #include "daemon/learner/daemon.h"
+#include "daemon/membership/roster_copy.h"
 #include "daemon/observe/report_log.h"
 
 #define NAME "backup"
 #define NEW_NAME "backup.new"
 #define ROSTER_FILE "roster.yaml"
+#define ROSTER_NAME_BYTES (2 * SL_HASH_BYTES + sizeof ".yaml")
 
 struct backup {
 	struct sl_task base;
@@ -30,7 +32,7 @@ static int fail(struct sl_error *error, const char *path, int why)
 }
 
 /* Remove the folder and the files in it; there may be none. */
-static int clear(const char *path, struct sl_error *error)
+static int clear_files(const char *path, struct sl_error *error)
 {
 	DIR *folder = opendir(path);
 	const struct dirent *entry;
@@ -40,6 +42,14 @@ static int clear(const char *path, struct sl_error *error)
 		unlinkat(dirfd(folder), entry->d_name, 0); /* what is left keeps rmdir from its work */
 	closedir(folder);
 	return rmdir(path) == 0 ? SL_OK : fail(error, path, errno);
+}
+
+static int clear(const char *path, struct sl_error *error)
+{
+	char rosters[SL_FOLDER_PATH_BYTES + sizeof SL_ROSTERS_FOLDER];
+	snprintf(rosters, sizeof rosters, "%s/" SL_ROSTERS_FOLDER, path);
+	int rc = clear_files(rosters, error);
+	return rc == SL_OK ? clear_files(path, error) : rc;
 }
 
 /* Copy a file of the state folder durably. `needed`: it must be there. */
@@ -59,6 +69,28 @@ static int copy(const char *state, const char *name, const char *folder, bool ne
 	return SL_OK;
 }
 
+/* Copy the rosters of the rounds, if there are any. */
+static int copy_rosters(const char *state, const char *folder, struct sl_error *error)
+{
+	char path[SL_FOLDER_PATH_BYTES], name[sizeof SL_ROSTERS_FOLDER + ROSTER_NAME_BYTES];
+	const struct dirent *entry;
+	sl_folder_path(state, SL_ROSTERS_FOLDER, path);
+	DIR *rosters = opendir(path);
+	if (rosters == NULL)
+		return errno == ENOENT ? SL_OK : fail(error, path, errno);
+	sl_folder_path(folder, SL_ROSTERS_FOLDER, path);
+	int rc = sl_folder_make(path, error);
+	while (rc == SL_OK && (entry = readdir(rosters)) != NULL) {
+		if (strlen(entry->d_name) != ROSTER_NAME_BYTES - 1)
+			continue; /* none of the learner's */
+		snprintf(name, sizeof name, SL_ROSTERS_FOLDER "/%s", entry->d_name);
+		rc = copy(state, name, folder, true, error);
+	}
+	closedir(rosters);
+	sl_folder_sync(folder, SL_ROSTERS_FOLDER);
+	return rc;
+}
+
 static int fill(struct backup *backup, const char *folder)
 {
 	const struct sl_daemon *daemon = backup->daemon;
@@ -70,6 +102,8 @@ static int fill(struct backup *backup, const char *folder)
 		rc = copy(state, ROSTER_FILE, folder, false, error);
 	if (rc == SL_OK)
 		rc = copy(state, "account", folder, false, error);
+	if (rc == SL_OK)
+		rc = copy_rosters(state, folder, error);
 	if (rc != SL_OK)
 		return rc;
 	rc = sl_store_last_round(daemon->store, &last, error);

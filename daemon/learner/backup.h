@@ -4,6 +4,7 @@
  *   result-000003.safetensors the last committed model, with the digests that prove it
  *   account                   the account of all rounds
  *   roster.yaml               roster of the last start
+ *   rosters                   those of all rounds
  *
  * Made by the compute worker, between two records, under the name backup.new; then it takes the place of the
  * one before. A learner that starts from it is one whose disk was set back (GROUP.md §12.4 Disks that

@@ -14,7 +14,6 @@
 #include "daemon/observe/report_log.h"
 
 #define COPY_FILE "roster.yaml"
-#define KEPT_FOLDER "rosters"
 
 bool sl_roster_copy_fits(const struct sl_scope *scope, const struct sl_open *open)
 {
@@ -72,7 +71,7 @@ int sl_roster_copy_keep(const struct sl_membership *m, const uint8_t hash[static
 {
 	char folder[SL_FOLDER_PATH_BYTES], name[2 * SL_HASH_BYTES + 1], path[sizeof folder + sizeof name + 8];
 	struct sl_group copy;
-	sl_folder_path(m->host.settings->state, KEPT_FOLDER, folder);
+	sl_folder_path(m->host.settings->state, SL_ROSTERS_FOLDER, folder);
 	sodium_bin2hex(name, sizeof name, hash, SL_HASH_BYTES);
 	snprintf(path, sizeof path, "%s/%s.yaml", folder, name);
 	if (access(path, F_OK) == 0)

@@ -1,11 +1,13 @@
-/* roster_copy.h - the rosters that the state folder keeps. An attempt that was begun under the previous roster
- * is finished under it (GROUP.md §12.1 Roster changes): state/roster.yaml is a copy of the roster for that,
- * written at a start without such an attempt. The rosters under which rounds have committed stay in
+/* roster_copy.h - the rosters that the state folder keeps. An attempt that was begun under the previous
+ * roster is finished under it (GROUP.md §12.1 Roster changes): state/roster.yaml is a copy of the roster for
+ * that, written at a start without such an attempt. The rosters under which rounds have committed stay in
  * state/rosters, for the account of the rounds (ROUND.md §14.6 The account of the rounds). */
 #pragma once
 
 #include "common/base/err.h"
 #include "common/core/core.h"
+
+#define SL_ROSTERS_FOLDER "rosters" /* in the state folder */
 
 struct sl_membership;
 

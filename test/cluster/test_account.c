@@ -66,6 +66,8 @@ CLUSTER_TEST(the_group_is_changed)
 	group_all_rounds(c, 3, 3); /* the first may be of the roster before */
 	group_done(c, "group rotate --folder learner-01");
 	cluster_expect(c, 1, "a round has committed under the new key: the old one is deleted");
+	group_done(c, "backup learner-01");
+	group_done(c, "backup learner-01"); /* in place of the first one */
 	cluster_stop(c);
 	account(c, "export learner-01 --output account-1");
 	account(c, "verify --roster learner-01/roster.yaml account-1 >found || test $? = 1");
@@ -75,4 +77,6 @@ CLUSTER_TEST(the_group_is_changed)
 	cluster_shell(c,
 		      "sed -n 's/.*\"roster\":\"\\([0-9a-f]*\\)\".*/\\1.yaml/p' account-1 | sort -u >used; "
 		      "ls learner-01/state/rosters | sort | cmp - used");
+	cluster_shell(c, "cd learner-01/state; diff -r rosters backup/rosters; stat -c %a backup/rosters | "
+			 "grep -qx 700");
 }
