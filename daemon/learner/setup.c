@@ -31,6 +31,7 @@
 #include "daemon/observe/monitor.h"
 #include "daemon/observe/report_log.h"
 #include "daemon/runtime/descriptors.h"
+#include "daemon/runtime/failpoint.h"
 #include "daemon/runtime/service.h"
 
 #define ADDRESS_MS 500u /* between two looks at the address to listen on */
@@ -225,12 +226,16 @@ static int open_core(struct sl_daemon *daemon, struct sl_error *error)
 static void warn(struct sl_daemon *daemon)
 {
 	bool remote;
-	const char *kind = sl_folder_kind(daemon->settings->state, &remote);
+	const char *state = daemon->settings->state, *kind = sl_folder_kind(state, &remote);
 	if (kind != NULL)
 		sl_report_log_reason(&daemon->observe,
 				     remote ? SL_RECORD_STATE_FOLDER_REMOTE : SL_RECORD_STATE_FOLDER, kind);
-	if ((kind == NULL || !remote) && sl_folder_copied(daemon->settings->state))
-		sl_report_log_reason(&daemon->observe, SL_RECORD_COPIED, NULL);
+	if (kind == NULL || !remote) {
+		if (sl_folder_copied(state))
+			sl_report_log_reason(&daemon->observe, SL_RECORD_COPIED, NULL);
+		sl_failpoint_reach(SL_FAILPOINT_BEFORE_OWN_MARK);
+		sl_folder_own(state);
+	}
 	if (daemon->settings->unsafe_dump_model)
 		sl_report_log_reason(&daemon->observe, SL_RECORD_UNSAFE_DUMP_MODEL, NULL);
 }

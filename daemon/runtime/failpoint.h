@@ -31,6 +31,7 @@
 	X(AFTER_OVER, "after-over")		    /* the row is durable, the core was not told */          \
 	X(RESTARTING, "restarting")		    /* it is to start again, and nothing is closed */        \
 	X(BEFORE_EXEC, "before-exec")		    /* .. all is closed */                                   \
+	X(BEFORE_OWN_MARK, "before-own-mark")	    /* it was said that the folder is a copy */              \
 	/* only with an application: */                                                                      \
 	X(BEFORE_TRAINED_FILE, "before-trained-file") /* the application has given its vector */             \
 	X(AFTER_TRAINED_FILE, "after-trained-file")   /* it is durable, the core was not told */             \

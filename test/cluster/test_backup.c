@@ -64,3 +64,26 @@ CLUSTER_TEST(a_copy_that_fails)
 	cluster_expect_round(c, RESTORED, cluster_last_round(c, RESTORED) + 1);
 	cluster_stop(c);
 }
+
+static void play_start(struct cluster *c, int copied)
+{
+	cluster_start(c, 1, "");
+	cluster_expect(c, 1, "the quorum is "); /* its start is over */
+	cluster_signal(c, 1, SIGKILL);
+	assert_int_equal(cluster_count(c, 1, "\"event\":\"copied\""), copied);
+	cluster_shell(c, "rm learner-01/log.jsonl");
+}
+
+/* A learner says that its state folder is a copy until one start has said it and is not killed at once. */
+CLUSTER_TEST(a_copied_folder_is_not_silent)
+{
+	cluster_open(c, 3, "rounds=1");
+	play_start(c, 0);
+	cluster_shell(c, "cd learner-01/state; cp has-records copy; mv copy has-records");
+	cluster_start_failing(c, 1, "before-own-mark");
+	assert_int_equal(cluster_wait(c, 1), 128 + SIGKILL);
+	assert_int_equal(cluster_count(c, 1, "\"event\":\"copied\""), 1);
+	cluster_shell(c, "rm learner-01/log.jsonl");
+	play_start(c, 1);
+	play_start(c, 0);
+}
