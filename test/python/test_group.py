@@ -596,7 +596,10 @@ class Rounds(unittest.TestCase):
             for loss in ({}, {"loss": float("nan")}):
                 with self.assertRaisesRegex(ValueError, "the metric loss of join is (missing|nan)"):
                     group.mean(np.zeros(1), metrics=loss)
-            group.mean(np.zeros(1), metrics={"loss": 0.5, "accuracy": 1, "rate": float("inf")})
+            for wrong in ("low", "0.5", None, np.zeros(2), 1j, 10**400):
+                with self.assertRaisesRegex(ValueError, f"^a metric is a number, and top is a {type(wrong).__name__}: leave it out"):
+                    group.mean(np.zeros(1), metrics={"loss": 0.5, "top": wrong})
+            group.mean(np.zeros(1), metrics={"loss": np.float32(0.5), "accuracy": True, "rate": float("inf")})
             self.assertEqual(group.metrics, {"loss": 0.75})
 
     def test_weights_and_a_forgotten_mean(self):

@@ -110,6 +110,13 @@ class Tree(unittest.TestCase):
         back["d"]["w"][0] = back["s"]["w"] = 9
         self.assertEqual((model["d"]["w"], model["s"]["w"]), ([1, None], 2))
 
+    def test_a_dict_whose_keys_are_attributes(self):
+        class Store(dict):
+            __getattr__ = dict.__getitem__
+
+        back = through(Store(w=2.0, inside=Store(b=3.0)))
+        self.assertEqual((type(back), back.w, type(back.inside), back.inside.b), (Store, 2, Store, 3))
+
     def test_a_container_in_itself(self):
         model = {"a": [np.zeros(2)]}
         model["a"].append(model)
@@ -133,6 +140,8 @@ class Tree(unittest.TestCase):
         for model, name in ((iter([1.0]), "list_iterator"), ({"w": 1.0}.values(), "dict_values"), ({}.items, "builtin_function_or_method")):
             with self.assertRaisesRegex(TypeError, f"^model is a {name}, which cannot be averaged: give a dict of arrays, or a torch module"):
                 tensors(model)
+        with self.assertRaisesRegex(TypeError, "^the model is None: the function that trains it has to return it$"):
+            tensors(None)
         with self.assertRaisesRegex(ValueError, "two tensors have the name a.b"):
             tensors({"a.b": 1.0, "a": {"b": 2.0}})
 

@@ -503,10 +503,18 @@ class Group:
         """Return the metrics that can be sent: all that `join` named, and the finite ones of the others."""
         if self._rule:
             metrics = {**metrics, STOP: self._stop}
+        numbers = {name: _number(name, value) for name, value in metrics.items()}
         for name in self._names:
-            if not math.isfinite(metrics.get(name, math.nan)):
-                raise ValueError(f"the metric {name} of join is {metrics.get(name, 'missing')}: it cannot be averaged")
-        return {name: float(value) for name, value in metrics.items() if math.isfinite(value)}
+            if not math.isfinite(numbers.get(name, math.nan)):
+                raise ValueError(f"the metric {name} of join is {numbers.get(name, 'missing')}: it cannot be averaged")
+        return {name: value for name, value in numbers.items() if math.isfinite(value)}
+
+
+def _number(name: str, value: Any) -> float:
+    try:
+        return float(value + 0)  # text of digits is no number, either
+    except (TypeError, ValueError, OverflowError, RuntimeError):  # torch has the last one, for a tensor of several values
+        raise ValueError(f"a metric is a number, and {name} is a {type(value).__name__}: leave it out, or give mean its float") from None
 
 
 def _check_names(names: list[str]) -> None:

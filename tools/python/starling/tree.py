@@ -145,7 +145,8 @@ class _Walk:
 
     def take(self, value: Any, path: tuple[str, ...] = ()) -> Callable[[dict[str, Any]], Any]:
         """Take `value` apart; return the function that builds it from new leaves by name."""
-        if callable(getattr(value, "state_dict", None)) and not isinstance(value, type):
+        # A dict of the kind whose keys are attributes, too, has no method of its own by that name.
+        if not isinstance(value, (type, Mapping)) and callable(getattr(value, "state_dict", None)):
             value = value.state_dict()
         if len(path) > DEPTH_MOST:
             raise ValueError(f"the model has containers in each other {DEPTH_MOST} deep, at {'.'.join(path[:3])}...: one may contain itself")
@@ -165,6 +166,8 @@ class _Walk:
 
     def _leaf(self, path: tuple[str, ...], leaf: Any) -> Callable[[dict[str, Any]], Any]:
         name, kind = ".".join(path) or "model", leaves.kind_of(leaf)
+        if leaf is None and not path:
+            raise TypeError("the model is None: the function that trains it has to return it")
         if leaf is None:
             return lambda made: None
         if kind is None:
