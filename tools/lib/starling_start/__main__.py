@@ -56,6 +56,8 @@ def stand_in() -> types.ModuleType:
 
 
 _, name, *sys.argv = sys.argv
+if sys.version_info < (3, 9):
+    end(f"{sys.executable} is older than Python 3.9: put another python3 first on PATH")
 sys.stdout = io.TextIOWrapper(io.BufferedWriter(Output(1, "w", closefd=False)), sys.stdout.encoding, sys.stdout.errors,
                               line_buffering=sys.stdout.line_buffering or sys.stdout.write_through)
 if {"-h", "--help"} & {*sys.argv[1:]} and importlib.util.find_spec("numpy") is None:
