@@ -253,6 +253,8 @@ class Export(Case):
 		for nowhere in ('nowhere', 'learner-02/state/account'):
 			status, _, err = self.run_command('export', self.folder / nowhere)
 			self.assertEqual((status, err.strip().endswith(f'{nowhere}: no such folder')), (2, True))
+		status, _, err = self.run_command('export', self.folder, '--learner', 'learner-09')
+		self.assertEqual((status, err.strip().endswith(f'{self.folder}: no learner learner-09 here')), (2, True))
 		for folder in ('learner-02', 'learner-02/state', '.'):
 			self.assertEqual(self.run_command('export', self.folder / folder)[0], 0)
 		(self.folder / 'learner-03').mkdir()

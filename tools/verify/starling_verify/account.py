@@ -81,6 +81,8 @@ def find_account(folder: str, learner: Optional[str]) -> str:
         raise denied[0]
     if not found and not os.path.isdir(folder):
         raise CommandError(f"{folder}: no such folder")
+    if not found and learner and not os.path.isdir(os.path.join(folder, learner)):
+        raise CommandError(f"{folder}: no learner {learner} here")
     if not found:
         raise CommandError(f"{os.path.join(folder, learner or '')}: no account of rounds: no round has committed there", FAILED)
     if len(found) > 1:
