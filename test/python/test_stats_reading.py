@@ -115,6 +115,14 @@ class Csv(unittest.TestCase):
         self.assertEqual(self.read(data + "0,5;z\n").numbers("a").tolist(), [1.234, 2.5, 0.5])
         self.assertEqual(self.read(data + "0.5;z\n").numbers("a").tolist(), [1234, 2500, 0.5])
 
+    def test_a_point_between_semicolons_that_may_be_either(self):
+        data = "a;b\n1.037;x\n2.500;y\n"
+        self.refused("line 2: a is '1.037': the file does not show whether decimals or thousands follow", data, "a")
+        self.assertEqual(self.read(data, decimal=",").numbers("a").tolist(), [1037, 2500])
+        self.assertEqual(self.read(data, decimal=".").numbers("a").tolist(), [1.037, 2.5])
+        self.assertEqual(self.read(data + "0.125;z\n").numbers("a").tolist(), [1.037, 2.5, 0.125])
+        self.assertEqual(self.read(data.replace(";", ",")).numbers("a").tolist(), [1.037, 2.5])
+
     def test_missing_words(self):
         data = "a\n1\nNA\nN/A\nnan\nNULL\n.\n \n\"\"\n#N/A\n<NA>\n-99\n"
         got = self.read(data).numbers("a")
@@ -222,6 +230,7 @@ class Formulas(unittest.TestCase):
     def test_refused(self):
         for formula, said in (("y", "is no formula"), ("y ~ ", "is no formula"), ("y + x ~ age", "is no formula"), ("y ~ age + (", "bracket"),
                               ("y ~ C(sex)", "name the levels"), ("y ~ C(sex, levels=[f])", "a list of words"), ("y ~ zap", "no column 'zap'"),
+                              ("y ~ .", "^'.': '.' does not stand for the other columns here: name them$"), ("y ~ age + . - g", "does not stand for"),
                               ("sex ~ age", "which is no number")):
             with self.assertRaisesRegex(InputError, said):
                 design(formula, self.data)

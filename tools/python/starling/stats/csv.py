@@ -103,19 +103,20 @@ def _separator(text: str) -> str:
     return best[2]
 
 
-def _decimal(cells: Iterable[str]) -> str:
-    """Return "." or ",", as the cells show; "?" if they show both, or if each number with a comma may be one with thousands."""
+def _decimal(cells: Iterable[str], separator: str) -> str:
+    """Return "." or ",", as the cells show; "?" if they show both, or if each number with a comma may be one with thousands, or each with a
+    point between semicolons, which stand where decimals follow a comma."""
     found, unclear = set(), False
     for cell in cells:
         cell = re.sub(rf"(?<=\d)[{SPACES}'](?=\d{{3}})", "", cell)
         if re.fullmatch(r"[+-]?\d{1,3}(\.\d{3})+,\d+|[+-]?\d+,(\d{1,2}|\d{4,})|[+-]?(\d{4,}|0),\d+", cell):
             found.add(",")
-        elif re.fullmatch(r"[+-]?[\d,]*\d\.\d*", cell) and not re.fullmatch(r"[+-]?\d{1,3}(\.\d{3})+", cell):
+        elif re.fullmatch(r"[+-]?[\d,]*\d\.\d*", cell) and not re.fullmatch(r"[+-]?[1-9]\d{0,2}(\.\d{3})+", cell):
             found.add(".")
         elif re.fullmatch(r"[+-]?\d{1,3}(,\d{3}){2,}", cell):
             found.add(".")
         else:
-            unclear |= re.fullmatch(r"[+-]?\d{1,3},\d{3}", cell) is not None
+            unclear |= re.fullmatch(r"[+-]?\d{1,3}[,.]\d{3}" if separator == ";" else r"[+-]?\d{1,3},\d{3}", cell) is not None
     return found.pop() if len(found) == 1 else "?" if found or unclear else "."
 
 
@@ -297,7 +298,7 @@ def read(path: str | os.PathLike[str], separator: str | None = None, decimal: st
         if len(record) != len(names):
             all_longer = all(len(other) == len(names) + 1 for _, other in records[1:])
             raise InputError(f"{name}, line {line}: {_misfit(record, names, separator, all_longer)}")
-    found = decimal or _decimal(field for _, record in records[1:] for field in record)
+    found = decimal or _decimal((field for _, record in records[1:] for field in record), separator)
     columns = Columns({field: [record[place] for _, record in records[1:]] for place, field in enumerate(names)}, name, missing,
                       found, thousands, [line for line, _ in records[1:]], [field for field, count in Counter(names).items() if count > 1])
     shown = {",": "comma", ";": "semicolon", "\t": "tab"}.get(separator, separator)

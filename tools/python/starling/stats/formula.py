@@ -113,6 +113,8 @@ def _simple(right: str, levels: Levels) -> tuple[list[_Term], bool] | None:
         if text in ("0", "1"):
             intercept = (sign == "+") == (text == "1")
             continue
+        if text == ".":  # of R; patsy does not know it
+            raise InputError(f"{right!r}: '.' does not stand for the other columns here: name them")
         term = _term(text, levels)
         if term is None or sign == "-":
             return None
