@@ -192,6 +192,8 @@ def look_at_peers(ports):
 	doctor = Doctor('--config', 'config.yaml', status=1)
 	doctor.says('ok', 'configuration').says('ok', 'roster', '15 learners').says('ok', 'key', 'mode 0600').says('ok', 'clock')
 	doctor.says('warn', 'learner', 'is not running', 'starlingd --config config.yaml').says('ok', 'address', 'free').says('ok', 'open files')
+	os.symlink('config.yaml', 'of a clinic.yaml')
+	Doctor('--config', 'of a clinic.yaml', status=1).says('warn', 'learner', 'is not running', "starlingd --config 'of a clinic.yaml'")
 	doctor.says('ok', 'peer m2 (2)', 'answers')
 	doctor.says('FAIL', 'peer m3 (3)', 'connection refused', 'start its learner')
 	doctor.says('FAIL', 'peer m4 (4)', 'its name does not resolve', '/etc/hosts')

@@ -13,6 +13,7 @@
 #include "tools/starling/group.h"
 #include "tools/starling/group_folder.h"
 #include "tools/lib/help_texts.h"
+#include "tools/lib/terminal.h"
 
 #define START_USUAL 3u
 #define EXPIRES_S 86400u
@@ -193,9 +194,10 @@ static void print_text(const struct create *c, const char *invitation, const cha
 
 static void print(const struct create *c, const char *invitation)
 {
-	char option[PATH_MAX + 16] = "";
+	char option[PATH_MAX + 16] = "", word[PATH_MAX];
+	sl_terminal_shell_word(c->folder, word, sizeof word);
 	if (c->given_folder != NULL)
-		snprintf(option, sizeof option, " --folder %s", c->folder);
+		snprintf(option, sizeof option, " --folder %s", word);
 	if (c->json)
 		print_json(c, invitation);
 	else

@@ -15,6 +15,7 @@
 #include "common/config/yaml_text.h"
 #include "common/report/modulus.h"
 #include "daemon/runtime/address.h"
+#include "tools/lib/terminal.h"
 
 #define PLACE_OF_ROOT "/var/lib/starling" /* of the folders of groups */
 
@@ -305,10 +306,13 @@ void sl_group_folder_start(const char *folder, char *command, size_t size)
 	const char *name = strrchr(folder, '/');
 	bool unit = geteuid() == 0 && strncmp(folder, PLACE_OF_ROOT "/", sizeof PLACE_OF_ROOT) == 0 &&
 		    access("/run/systemd/system", F_OK) == 0;
+	char path[PATH_MAX + 16], word[PATH_MAX + 24];
+	snprintf(path, sizeof path, "%s/" SL_GROUP_FOLDER_CONFIG, folder);
+	sl_terminal_shell_word(path, word, sizeof word);
 	if (unit)
 		snprintf(command, size, "systemctl enable --now starlingd@%s", name + 1);
 	else
-		snprintf(command, size, "starlingd --config %s/" SL_GROUP_FOLDER_CONFIG, folder);
+		snprintf(command, size, "starlingd --config %s", word);
 }
 
 /* ---- addresses that lead nowhere ---- */

@@ -9,6 +9,7 @@ import errno
 import json
 import os
 import resource
+import shlex
 import socket
 import sys
 import tempfile
@@ -222,7 +223,7 @@ class Doctor:
         if one.absent() and committed(self.facts["state"]) >= self.facts["rounds"]:
             self.add(OK, "learner", f"it has finished: all {self.facts['rounds']} rounds are committed")
         elif one.absent():
-            start = f"start it: starlingd --config {self.config}, or its unit"
+            start = f"start it: starlingd --config {shlex.quote(self.config)}, or its unit"
             self.add(WARN, "learner", "it is not running", start if self.facts["listen"] is not None else "")
         elif problem:
             denied = one.error in (errno.EACCES, errno.EPERM)

@@ -4,6 +4,7 @@ from __future__ import annotations
 import errno
 import math
 import os
+import shlex
 import textwrap
 import time
 from typing import Optional
@@ -217,4 +218,4 @@ class Screen:
 def _start(folder: str) -> str:
     """Return the command that starts the learner of a folder of a group."""
     unit = os.geteuid() == 0 and folder.startswith(f"{GROUPS}/") and os.path.exists("/run/systemd/system")
-    return f"systemctl enable --now starlingd@{os.path.basename(folder)}" if unit else f"starlingd --config {folder}/starlingd.yaml"
+    return f"systemctl enable --now starlingd@{os.path.basename(folder)}" if unit else f"starlingd --config {shlex.quote(folder + '/starlingd.yaml')}"
