@@ -6,6 +6,7 @@ import unittest
 
 import numpy as np
 import starling
+from starling import export
 
 
 CHECKSUM = "362341150a326585440a14837c94f719a42f14e8b4546cc714a38fe2305b6822"  # of another program
@@ -52,6 +53,12 @@ class Load(unittest.TestCase):
         model = starling.load(self.path, like=like)
         self.assertEqual((list(model), model["batches"], model["w"].dtype), (["b", "w", "batches"], 7, np.float16))
         self.assertEqual((model["b"].tolist(), model["w"].tolist()), ([0, 1], [[0, 1, 2], [3, 4, 5]]))
+
+    def test_a_model_too_large_for_npz(self):
+        for shape, count in (((1 << 30,), 1), ((1,), 1 << 16)):
+            with self.assertRaisesRegex(export.InputError, "^an .npz file has less than 4 GiB .*: give --safetensors$"):
+                export._check_npz({f"w{place}": np.broadcast_to(np.float32(0), shape) for place in range(count)})
+        export._check_npz({"w": np.broadcast_to(np.float32(0), ((1 << 30) - 1025,))})
 
     def test_a_strict_state_dict(self):
         try:

@@ -19,6 +19,7 @@ from starling.stats.command import FAILED, USAGE, Parser, fail
 from starling.stats.sums import InputError
 
 ROUNDS_MAX = 1_000_000
+TENSOR_BYTES = 4096  # in an .npz file, at most, beside its elements
 CHECKPOINT = "RUNFOLDER|STATEFOLDER|CHECKPOINT"
 END = """Of a run folder, the checkpoint of the first learner that has the round is taken: all learners have the same.
 
@@ -82,9 +83,14 @@ def _npy_header(array: np.ndarray) -> bytes:
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode()
 
 
+def _check_npz(model: Checkpoint) -> None:
+    if len(model) >= 1 << 16 or sum(array.nbytes + TENSOR_BYTES for array in model.values()) >= 1 << 32:
+        raise InputError("an .npz file has less than 4 GiB and 65,536 tensors, and this model has not: give --safetensors")
+
+
 def _write_npz(out: BinaryIO, model: Checkpoint) -> None:
     """Write what numpy.savez writes: a zip file of .npy files, not compressed; with one date, so that equal models give equal files.
-    All sizes have 32 bits: the largest model is smaller."""
+    Sizes have 32 bits, and the number of tensors has 16; see _check_npz."""
     directory, place = [], 0
     for tensor, array in model.items():
         name, header, data = f"{tensor}.npy".encode(), _npy_header(array), array.reshape(-1).view(np.uint8)
@@ -148,6 +154,8 @@ def main(arguments: list[str]) -> int:
         checkpoint = _find(o.path[0], wanted)
         with open(checkpoint, "rb") as file:
             model = _read(checkpoint, wanted)
+            if o.npz is not None:
+                _check_npz(model)
             status = FAILED
             if o.npz is not None:
                 _write_file(o.npz, o.force, lambda out: _write_npz(out, model))
