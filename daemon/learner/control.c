@@ -179,6 +179,8 @@ int sl_control_open(struct sl_control **out, uv_loop_t *loop, struct sl_log *log
 	int rc = listen_on(control, error);
 	if (rc == SL_OK)
 		sl_log_watch_add(log, on_record, control);
+	else
+		control->path[0] = '\0'; /* what is there is another's */
 	return rc;
 }
 

@@ -9,6 +9,20 @@
 
 #define BACKLOG 16
 
+/* Remove a socket at which nobody listens, such as that of a learner that was killed. */
+static void remove_dead(const struct sockaddr_un *address)
+{
+	struct stat status;
+	if (lstat(address->sun_path, &status) < 0 || !S_ISSOCK(status.st_mode))
+		return;
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd >= 0 && connect(fd, (const struct sockaddr *)address, sizeof *address) < 0 &&
+	    errno == ECONNREFUSED)
+		unlink(address->sun_path);
+	if (fd >= 0)
+		close(fd);
+}
+
 static int bind_path(int fd, const char *path)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -17,6 +31,7 @@ static int bind_path(int fd, const char *path)
 		return -1;
 	}
 	strcpy(address.sun_path, path);
+	remove_dead(&address);
 	return bind(fd, (struct sockaddr *)&address, sizeof address);
 }
 
@@ -24,7 +39,6 @@ int sl_unix_socket_listen(const char *path, const char *what, int *fd, struct sl
 {
 	*fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	mode_t mask = umask(0177); /* 0600 from the first moment */
-	unlink(path);
 	int rc = *fd < 0 ? -1 : bind_path(*fd, path);
 	umask(mask);
 	if (rc == 0 && listen(*fd, BACKLOG) == 0)
@@ -33,5 +47,8 @@ int sl_unix_socket_listen(const char *path, const char *what, int *fd, struct sl
 	if (*fd >= 0)
 		close(*fd);
 	*fd = -1;
-	return sl_err_set(error, SL_ERR_IO, "%s %s: %s", what, path, strerror(saved));
+	return sl_err_set(error, SL_ERR_IO, "%s %s: %s", what, path,
+			  saved != EADDRINUSE ? strerror(saved)
+					      : "another program listens there, or it is a file; choose "
+						"another path");
 }

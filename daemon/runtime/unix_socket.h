@@ -3,7 +3,7 @@
 
 #include "common/base/err.h"
 
-/* Listen on `path` with mode 0600 and return the descriptor, not blocking and closed on exec, in *fd. A file
- * that is left over there is replaced: the caller holds the lock of the state folder. `what` begins the
- * error. */
+/* Listen on `path` with mode 0600 and return the descriptor, not blocking and closed on exec, in *fd. A
+ * socket at which nobody listens is replaced; any other file stays, and is an error. `what` begins the error.
+ */
 int sl_unix_socket_listen(const char *path, const char *what, int *fd, struct sl_error *error);

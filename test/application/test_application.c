@@ -437,19 +437,6 @@ TEST_WITH(a_flood_of_lines_is_taken_one_by_one, folder_setup, folder_teardown)
 	learner_end(&c);
 }
 
-TEST_WITH(what_is_left_of_a_socket_is_replaced, folder_setup, folder_teardown)
-{
-	struct client c;
-	folder_put(*state, "a.sock", "x", 1);
-	learner_init(*state);
-	learner_open_begin();
-	for (struct stat st; stat(socket_path(*state), &st) < 0 || !S_ISSOCK(st.st_mode);)
-		usleep(1000);
-	client_join(&c, socket_path(*state), JOIN);
-	learner_open_end();
-	learner_end(&c);
-}
-
 TEST_WITH(a_learner_that_waits_for_its_application_can_be_stopped, folder_setup, folder_teardown)
 {
 	learner_init(*state);
