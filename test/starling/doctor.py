@@ -331,7 +331,10 @@ def look_at_remedies(ports):
 	doctor.says('warn', 'learner', 'does not answer', 'kill -CONT').says('ok', 'address', 'held by the running learner')
 	learner.send_signal(signal.SIGCONT)
 	end(learner)
-	Doctor('--config', 'config.yaml', status=1).says('ok', 'address', 'free')
+	Doctor('--config', 'config.yaml', status=1).says('ok', 'address', 'free').silent('FAIL', 'start')
+	records = Path('m1/state/learner.db').rename('m1/learner.db')
+	Doctor('--config', 'config.yaml', status=1).says('FAIL', 'start: ', 'state/learner.db: is gone', 'move the state folder away')
+	records.rename('m1/state/learner.db')
 	ahead = time.time() + 86400
 	os.utime('roster.yaml', (ahead, ahead))
 	Doctor('--config', 'config.yaml', status=1).says('FAIL', 'clock', 'before the date of', 'if it is right, touch that file')

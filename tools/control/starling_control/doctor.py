@@ -11,6 +11,7 @@ import os
 import resource
 import shlex
 import socket
+import subprocess
 import sys
 import tempfile
 import time
@@ -34,6 +35,7 @@ EPILOG = """Examples:
 Exit status: 0 all is well, 1 something fails, 2 wrong usage, or this machine has no learner."""
 OK, WARN, FAIL = "ok", "warn", "FAIL"
 ANSWER_S = 2
+CHECK_S = 5  # of `starlingd --check`
 PEERS_S = 8  # in which the program asks all peers
 AVAHI_PID = "/run/avahi-daemon/pid"
 SYNC_BYTES, SYNC_SLOW_MS = 64 << 10, 100
@@ -182,6 +184,8 @@ class Doctor:
         self.files()
         self.memory()
         self.lines()
+        if not self.runs and self.facts["self"] is not None and not any(one["result"] == FAIL for one in self.findings):
+            self.start()
 
     def secrets(self) -> None:
         """Look for files that only their owner may read."""
@@ -253,7 +257,7 @@ class Doctor:
             self.add(FAIL, "address", f"{listen}: {failure.strerror}",
                      LISTEN_REMEDIES.get(failure.errno, "set 'listen' to an address of this machine"))
         else:
-            all_addresses = ", all addresses, as that of the roster is not one of this machine" if self.facts["all_addresses"] else ""
+            all_addresses = ", all addresses, as the roster has no single address of this machine" if self.facts["all_addresses"] else ""
             self.add(OK, "address", f"{listen}{all_addresses}, {'held by the running learner' if self.runs else 'free'}")
 
     def disk(self) -> None:
@@ -321,6 +325,15 @@ class Doctor:
         if control and receive and send:
             self.add(*long_links(records(self.status, "peers"), control, int(receive), int(send)))
 
+    def start(self) -> None:
+        """Say why the learner cannot start, such as damaged records."""
+        try:
+            done = subprocess.run([_starlingd(), "--config", self.config, "--check"], capture_output=True, text=True, errors="replace", timeout=CHECK_S)
+        except (OSError, subprocess.TimeoutExpired):
+            return
+        if done.returncode:
+            self.add(FAIL, "start", done.stderr.strip().rpartition("\n")[2].partition(": ")[2])
+
     # ---- peers ----
 
     def peers(self, peers: list[dict]) -> None:
@@ -346,6 +359,13 @@ class Doctor:
 def _remedy(error: str, remedy: str) -> str:
     """Return the remedy of an error, or that of a file which this user may not read."""
     return AS_OWNER if os.strerror(errno.EACCES) in error else remedy
+
+
+def _starlingd() -> str:
+    """Return the daemon beside this program, or in the build folder."""
+    folder = os.path.dirname(os.path.realpath(os.environ["STARLING_PROGRAM"]))
+    built = os.path.join(folder, "../daemon/starlingd")
+    return built if os.path.exists(built) else os.path.join(folder, "starlingd")
 
 
 def _sysctl(name: str) -> str:
