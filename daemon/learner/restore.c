@@ -338,6 +338,7 @@ static int read_rounds(struct sl_daemon *daemon, const struct sl_store_round *la
 	if (rc == SL_ERR_NOTFOUND) {
 		return begin_anew(daemon, error);
 	}
+	sl_checkpoint_link(daemon->committed.folder, round.t); /* after a loss of power or of the folder */
 	begin_after(daemon, round.t, round.digest);
 	if (daemon->committed.through == 0)
 		open_result(daemon, &round);

@@ -145,6 +145,16 @@ static void commit_two(const char *folder)
 	learner_finish(&l);
 }
 
+/* The link for users and their programs is there, too. */
+static void expect_latest(const char *folder)
+{
+	char to[64];
+	ssize_t n = readlink(folder_path(folder, "checkpoints/latest.safetensors"), to, sizeof to - 1);
+	assert_true(n > 0);
+	to[n] = '\0';
+	assert_string_equal(to, "round-000002.safetensors");
+}
+
 /* A commit does not synchronise the checkpoint. */
 TEST_WITH(a_lost_checkpoint_is_taken_from_the_result, learner_setup, folder_teardown)
 {
@@ -155,6 +165,7 @@ TEST_WITH(a_lost_checkpoint_is_taken_from_the_result, learner_setup, folder_tear
 		size_t size;
 		uint8_t *kept = folder_get(*state, last, &size);
 		remove(folder_path(*state, last));
+		remove(folder_path(*state, "checkpoints/latest.safetensors"));
 		if (how > 0)
 			folder_put(*state, last, kept, how == 1 ? 0 : size - 1);
 		learner_expect_start(*state, 2, 0, true, "its model was taken from the result of round 2");
@@ -162,6 +173,7 @@ TEST_WITH(a_lost_checkpoint_is_taken_from_the_result, learner_setup, folder_tear
 		uint8_t *again = folder_get(*state, last, &again_size);
 		assert_int_equal(again_size, size);
 		assert_memory_equal(again, kept, size);
+		expect_latest(*state);
 		free(kept);
 		free(again);
 	}
