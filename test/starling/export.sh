@@ -59,6 +59,8 @@ refused 'types.safetensors: holds round 7, not 8' export --npz other.npz --round
 # Rounds; files that are there; damage.
 ends 0 export --npz m1.npz --round 1 run/learner-02/state
 "$python" compare.py m1.npz run/learner-02/state/checkpoints/round-000001.safetensors
+ends 0 export --force --npz m1.npz --round 1 run/learner-02 # like the folder of a group
+"$python" compare.py m1.npz run/learner-02/state/checkpoints/round-000001.safetensors
 refused 'no checkpoint of round 9' export --npz m1.npz --round 9 run
 refused 'm1.npz exists; give --force to replace it' export --npz m1.npz run
 "$python" compare.py m1.npz run/learner-02/state/checkpoints/round-000001.safetensors

@@ -48,18 +48,18 @@ def _newest(folders: Iterable[str], wanted: int | None) -> str | None:
 
 
 def _find(path: str, wanted: int | None) -> str:
-    """Return the path of the checkpoint that is meant: a file, in a state folder, or in one of a run folder."""
+    """Return the path of the checkpoint that is meant: a file, in the folder of a learner or its state, or in one of a run folder."""
     if not os.path.isdir(path):
         return path
     learners = sorted(name for name in os.listdir(path) if name.startswith("learner-"))
     states = [os.path.join(path, name, "state", inside) for name in learners for inside in ("checkpoints", "")]
-    for folders in [os.path.join(path, "checkpoints")], [path], states:
+    for folders in [os.path.join(path, "checkpoints")], [path], [os.path.join(path, "state", "checkpoints")], states:
         found = _newest(folders, wanted)
         if found is not None:
             return found
     if wanted is not None:
         raise InputError(f"{path}: no checkpoint of round {wanted}: keep_checkpoints says how many are kept")
-    raise InputError(f"{path}: no checkpoint here: name a run folder or a state folder with a committed round")
+    raise InputError(f"{path}: no checkpoint here: name the folder of a run or a group, or a state folder, with a committed round")
 
 
 def _read(path: str, wanted: int | None) -> Checkpoint:
