@@ -26,6 +26,7 @@ SOCKET, GROUPS = "/run/starling/control.sock", "/var/lib/starling"
 WITHOUT = f"Without RUNFOLDER and --control: the learners of the present folder, or else the installed\ndaemon ({SOCKET}), or else those of groups in ~/.local/share/starling or {GROUPS}."
 REPLY_BYTES_MOST = 1 << 20  # of a status with the most learners
 NAME_BYTES_MOST = 63
+SILENT = "does not answer"
 ABSENT = (errno.ENOENT, errno.ECONNREFUSED, errno.ENOTDIR)  # the learner is not running
 
 
@@ -104,13 +105,18 @@ class Learner:
             return "is not running"
         if self.error not in (0, errno.EAGAIN):  # EAGAIN: it accepts no connection
             return os.strerror(self.error)
-        return "does not answer" if self.reply is None else ""
+        return SILENT if self.reply is None else ""
+
+    def failure(self) -> str:
+        """Return why it has not done what it was asked; "": it has replied. A request waits in its socket."""
+        problem = self.problem()
+        return f"{problem}: stopped by a signal (kill -CONT), or its disk hangs; it may do so later" if problem == SILENT else problem
 
     def did(self) -> bool:
         """Return True if it has done what it was asked; else print why not."""
         if self.reply is not None and self.reply.get("ok") is True:
             return True
-        say(f"{self.shown}: {self.problem() or text(self.reply, 'error')}")
+        say(f"{self.shown}: {self.failure() or text(self.reply, 'error')}")
         return False
 
     def know(self, record: Optional[dict], key: str) -> None:

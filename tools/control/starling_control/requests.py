@@ -68,7 +68,7 @@ def _has_stopped(one: Learner, process: Process, ran: bool, until: float) -> boo
     if ended:
         print(f"{one.shown}: ended")
     else:
-        say(f"{one.shown}: {one.problem() or 'still running'}")
+        say(f"{one.shown}: {one.failure() or 'still running'}")
     return ended
 
 
