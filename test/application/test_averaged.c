@@ -197,6 +197,28 @@ TEST_WITH(exact_values, folder_setup, folder_teardown)
 	learner_end(&c);
 }
 
+/* A float64 may be larger than any value that is averaged. */
+TEST_WITH(a_value_beyond_the_field, folder_setup, folder_teardown)
+{
+	struct client c;
+	learner_init(*state);
+	learner.settings.decimals = SL_DECIMALS_AUTO;
+	learner.settings.clipping_range = SL_CLIPPING_RANGE_AUTO;
+	learner_open_begin();
+	join_with(&c, "\"tensors\":[{\"name\":\"d\",\"shape\":[1],\"dtype\":\"float64\"}]",
+		  "{\"type\":\"joined\"");
+	learner_open_end();
+	train_ask(&c);
+	double *d = (double *)c.up;
+	*d = 0x1p128;
+	client_expect_refused(&c, "d[0] is 3.40282e+38, too large to be averaged");
+	*d = nextafter(0x1p128, 0);
+	client_tell(&c, "{\"type\":\"trained\",\"round\":1}");
+	pthread_join(learner.training, NULL);
+	assert_int_equal(learner.rc, SL_OK);
+	learner_end(&c);
+}
+
 TEST_WITH(names_of_metrics_are_checked, folder_setup, folder_teardown)
 {
 	static const char *const cases[][2] = {
