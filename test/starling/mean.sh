@@ -153,7 +153,7 @@ for word in yes --help; do # no help: an answer
 	PATH="$folder/none:$without" "$starling" count --local --categories yes,--help -- yes yes $word 2>err || code=$?
 	line 'starling count: ' ' has no numpy: run python3 -m pip install numpy (with uv: uv pip install numpy; Debian: apt-get install python3-numpy), or put another python3 first on PATH'
 done
-printf '#!/bin/sh\nexec %s -c "import runpy, sys; sys.version_info = (3, 8, 18); del sys.argv[0]; runpy.run_path(sys.argv[0], run_name=\\"__main__\\")" "$@"\n' "$(command -v "$python")" >"$folder/none/python3"
+printf '#!/bin/sh\nexec %s -c "import runpy, sys; sys.version_info = (3, 6, 15); sys.modules[\\"__future__\\"] = None; del sys.argv[0]; runpy.run_path(sys.argv[0], run_name=\\"__main__\\")" "$@"\n' "$(command -v "$python")" >"$folder/none/python3"
 code=0
 PATH="$folder/none:$without" "$starling" status 2>err || code=$?
 line 'starling status: ' '/python3 is older than Python 3.9: put another python3 first on PATH'

@@ -1,8 +1,7 @@
 """Run main(arguments) of a module: python3 starling_start MODULE NAME ARGUMENT...; NAME begins the lines of its errors.
 
 The folder is run by its path: the current folder is not searched for modules, as a file of the user may be called csv.py."""
-from __future__ import annotations
-
+# Nothing of __future__, whose annotations Python 3.6 does not have: it comes to the line that names the remedy.
 import importlib
 import importlib.util
 import io
