@@ -326,6 +326,8 @@ def look_at_remedies(ports):
 	configure('config.yaml', 1, 'roster.yaml')
 	learner = start('config.yaml', 'log')
 	expect('the learner answers', lambda: 'ok    learner' in Doctor('--config', 'config.yaml', status=None).said or 'warn  learner: runs' in Doctor('--config', 'config.yaml', status=None).said)
+	configure('other.yaml', 2, 'roster.yaml', control='m1/state/control.sock')
+	expect('the doctor of another learner', lambda: 'FAIL  learner: m1/state/control.sock is the socket of another one, m1; set' in Doctor('--config', 'other.yaml', status=1).said)
 	learner.send_signal(signal.SIGSTOP) # its port is that of no other program
 	doctor = Doctor('--config', 'config.yaml', status=1)
 	doctor.says('warn', 'learner', 'does not answer', 'kill -CONT').says('ok', 'address', 'held by the running learner')
@@ -335,6 +337,13 @@ def look_at_remedies(ports):
 	records = Path('m1/state/learner.db').rename('m1/learner.db')
 	Doctor('--config', 'config.yaml', status=1).says('FAIL', 'start: ', 'state/learner.db: is gone', 'move the state folder away')
 	records.rename('m1/state/learner.db')
+	Path('alone').mkdir()
+	shutil.copy(STARLING, 'alone/starling')
+	Path('alone/python').symlink_to(Path(STARLING).parent / 'python')
+	Path('alone/starlingd').write_text('#!/bin/sh\nkill -SEGV $$\n')
+	Path('alone/starlingd').chmod(0o700)
+	said = subprocess.run(['alone/starling', 'doctor', '--config', 'config.yaml'], capture_output=True, text=True, timeout=PATIENCE).stdout
+	assert f'FAIL  start: starlingd --check has ended with status -{signal.SIGSEGV:d}\n' in said, said
 	ahead = time.time() + 86400
 	os.utime('roster.yaml', (ahead, ahead))
 	Doctor('--config', 'config.yaml', status=1).says('FAIL', 'clock', 'before the date of', 'if it is right, touch that file')

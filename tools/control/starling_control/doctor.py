@@ -35,7 +35,7 @@ EPILOG = """Examples:
 Exit status: 0 all is well, 1 something fails, 2 wrong usage, or this machine has no learner."""
 OK, WARN, FAIL = "ok", "warn", "FAIL"
 ANSWER_S = 2
-CHECK_S = 5  # of `starlingd --check`
+CHECK_S = 30  # of `starlingd --check`
 PEERS_S = 8  # in which the program asks all peers
 AVAHI_PID = "/run/avahi-daemon/pid"
 SYNC_BYTES, SYNC_SLOW_MS = 64 << 10, 100
@@ -224,7 +224,10 @@ class Doctor:
         one = at_socket(self.facts["control"])
         ask([one], ANSWER_S, op="status", peers=True)
         self.status, problem, self.runs = one.reply, one.problem(), not one.absent()
-        if one.absent() and committed(self.facts["state"]) >= self.facts["rounds"]:
+        if number(one.reply, "id") not in (0, self.facts["id"]):
+            self.add(FAIL, "learner", f"{one.shown} is the socket of another one, {text(one.reply, 'name')}", "set 'control' to another path")
+            self.status, self.runs = None, False
+        elif one.absent() and committed(self.facts["state"]) >= self.facts["rounds"]:
             self.add(OK, "learner", f"it has finished: all {self.facts['rounds']} rounds are committed")
         elif one.absent():
             start = f"start it: starlingd --config {shlex.quote(self.config)}, or its unit"
@@ -332,7 +335,8 @@ class Doctor:
         except (OSError, subprocess.TimeoutExpired):
             return
         if done.returncode:
-            self.add(FAIL, "start", done.stderr.strip().rpartition("\n")[2].partition(": ")[2])
+            why = done.stderr.strip().rpartition("\n")[2].partition(": ")[2]
+            self.add(FAIL, "start", why or f"starlingd --check has ended with status {done.returncode}")
 
     # ---- peers ----
 
