@@ -25,8 +25,8 @@
  * Jobs of one learner run one at a time, in the order given; the workers of a team share the blocks of each
  * (blocks.h). The model stays as it is from ENCODE to the last SHARE: it is encoded a second time, which
  * takes less memory than the encoding. A job that is of no use any more ends between two blocks, or pieces of
- * a hash (workspace.wipes); only the hash of a deposit is made as a whole. Nothing here allocates, reads a
- * clock or does I/O; random bytes come from the workspace's key source.
+ * a hash (workspace.wipes); only what is one call, such as the hash of a deposit, is made as a whole. Nothing
+ * here allocates, reads a clock or does I/O; random bytes come from the workspace's key source.
  */
 #pragma once
 

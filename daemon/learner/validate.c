@@ -72,12 +72,25 @@ static int check_log(const struct sl_settings *s, struct sl_error *error)
 	return sl_err_set(error, SL_ERR_IO, "log: %s: %s", s->log, strerror(folder ? EISDIR : errno));
 }
 
+/* Check that a start would replace no file by the socket. */
+static int check_socket(const struct sl_settings *s, const char *setting, const char *path,
+			struct sl_error *error)
+{
+	struct stat status;
+	if (lstat(path, &status) == 0 && !S_ISSOCK(status.st_mode))
+		return sl_err_set(error, SL_ERR_IO, "%s: %s is not a socket; choose another path", setting,
+				  path);
+	return check_parent(s, setting, path, error);
+}
+
 static int check_folders(const struct sl_settings *s, struct sl_error *error)
 {
 	bool exists = access(s->state, F_OK) == 0;
 	int rc = check_folder("state", s->state, exists ? strlen(s->state) : parent_of(s->state), error);
 	if (rc == SL_OK)
-		rc = check_parent(s, "control", s->control, error);
+		rc = check_socket(s, "control", s->control, error);
+	if (rc == SL_OK && sl_settings_has_application(s))
+		rc = check_socket(s, "application", s->application, error);
 	return rc == SL_OK ? check_log(s, error) : rc;
 }
 

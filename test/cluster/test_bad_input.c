@@ -119,6 +119,8 @@ TEST_WITH(daemon_refuses, open_site, close_site)
 		 "roster.yaml:4:", 2},
 		{"", TWO THREE TWO, "roster.yaml:4:", 2},
 		{"", TWO MEMBER("3", "three", "7998", "e"), "roster.yaml:3:", 2},
+		{"control: roster.yaml\n", TWO THREE, "roster.yaml is not a socket; choose another path", 1},
+		{"control: identity\n", TWO THREE, "identity is not a socket; choose another path", 1},
 		{"", TWO, "2 learners are too few for tolerance: 1", 2},
 	};
 	const struct site *s = *state;
@@ -162,16 +164,6 @@ TEST_WITH(what_is_in_use_is_said, open_site, close_site)
 	assert_non_null(strstr(o.err, "port is in use"));
 	assert_int_equal(kill(first, SIGTERM), 0);
 	assert_int_equal(process_wait(first), 0);
-}
-
-TEST_WITH(a_control_socket_that_cannot_be_made, open_site, close_site)
-{
-	const struct site *s = *state;
-	struct outcome o;
-	write_site(s, "control: identity\n", TWO THREE);
-	run(s, NULL, &o);
-	assert_int_equal(o.status, 1);
-	assert_non_null(strstr(o.err, "control socket"));
 }
 
 /* With few descriptors the start fails by a message, wherever they run out. */

@@ -195,6 +195,6 @@ has out '?[2Ja ' '?[31mMIX' '2 making progress, 1 silent' ': warning of 2026-11-
 grep -Eq '^last warning, [0-9.]+[smhd] ago, before its last commit, \?\[2Jb: ' out || fail 'no age of the last warning'
 "$program" stop --timeout 2 lies >out 2>err && code=0 || code=$?
 [ $code = 1 ] || fail "stop of a hanging learner ends with $code"
-has err 'starling stop: c: does not answer: stopped by a signal (kill -CONT), or its disk hangs; it may do so later'
+has err 'starling stop: c: does not answer: stopped by a signal (kill -CONT), or its disk hangs; it may still do it'
 exec 3>&-
 wait $sockets

@@ -110,7 +110,7 @@ class Learner:
     def failure(self) -> str:
         """Return why it has not done what it was asked; "": it has replied. A request waits in its socket."""
         problem = self.problem()
-        return f"{problem}: stopped by a signal (kill -CONT), or its disk hangs; it may do so later" if problem == SILENT else problem
+        return f"{problem}: stopped by a signal (kill -CONT), or its disk hangs; it may still do it" if problem == SILENT else problem
 
     def did(self) -> bool:
         """Return True if it has done what it was asked; else print why not."""

@@ -164,7 +164,7 @@ def main(arguments: list[str]) -> int:
     except InputError as wrong:
         return fail(sys.argv[0], str(wrong), USAGE)
     except OSError as flaw:
-        return fail(sys.argv[0], f"{flaw.filename}: {flaw.strerror}" if flaw.filename else str(flaw), status)
+        return fail(sys.argv[0], f"{flaw.filename}: {flaw.strerror}" if flaw.filename else flaw.strerror or str(flaw), status)
     told: dict[str, Any] = model.metadata
     print(f"round {told['round']} of run {told['run']}, the mean of {told['learners']} learners: {len(model)} tensor{'s' * (len(model) != 1)}",
           file=sys.stderr)

@@ -52,7 +52,7 @@ def guard(program: str, act: Callable[[], int]) -> int:
     except (Error, Refused) as failure:
         return fail(program, str(failure), FAILED)
     except OSError as flaw:
-        return fail(program, f"{flaw.filename}: {flaw.strerror}" if flaw.filename else str(flaw), FAILED)
+        return fail(program, f"{flaw.filename}: {flaw.strerror}" if flaw.filename else flaw.strerror or str(flaw), FAILED)
     except KeyboardInterrupt:
         return INTERRUPTED
 
