@@ -48,7 +48,7 @@ int sl_admit_forget(const char *folder, const struct sl_roster *roster, struct s
 	struct sl_waiting *all = calloc(SL_WAITING_MAX, sizeof *all);
 	if (all == NULL)
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
-	uint32_t count = sl_waiting_list(folder, all);
+	uint32_t count = sl_waiting_list(folder, all, NULL);
 	int rc = SL_OK;
 	for (uint32_t i = 0; rc == SL_OK && i < count; i++)
 		if (sl_roster_find_pin(roster, all[i].pin) >= 0)

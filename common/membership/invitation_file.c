@@ -123,15 +123,17 @@ int sl_invitation_file_load(const char *folder, const uint8_t id[static SL_INVIT
 	file_name(id, name);
 	snprintf(path, sizeof path, "%s/%s", folder, name);
 	int rc = sl_yaml_open(&yaml, path, error);
-	if (rc != SL_OK)
-		return rc;
-	rc = sl_yaml_each(&yaml, yaml.root, visit, file, error);
-	sodium_memzero(yaml.text, strlen(yaml.text)); /* it has the secret */
-	sl_yaml_close(&yaml);
+	if (rc == SL_OK) {
+		rc = sl_yaml_each(&yaml, yaml.root, visit, file, error);
+		sodium_memzero(yaml.text, strlen(yaml.text)); /* it has the secret */
+		sl_yaml_close(&yaml);
+	}
 	if (rc == SL_OK && file->uses > 0 && file->expires > 0 &&
 	    !sodium_is_zero(file->secret, sizeof file->secret))
 		return SL_OK;
 	sl_invitation_file_close(file);
+	if (rc == SL_ERR_NOTFOUND || rc == SL_ERR_IO || rc == SL_ERR_NOMEM)
+		return rc;
 	return sl_err_set(error, SL_ERR_FORMAT,
 			  "%s: is damaged; remove it and make another invitation: starling group invite",
 			  path);
@@ -219,7 +221,7 @@ void sl_invitation_file_sweep(const char *folder)
 	struct sl_invitation_file *file = calloc(1, sizeof *file);
 	snprintf(path, sizeof path, "%s/invitations", folder);
 	DIR *all = waiting != NULL && file != NULL ? opendir(path) : NULL;
-	uint32_t count = all != NULL ? sl_waiting_list(folder, waiting) : 0;
+	uint32_t count = all != NULL ? sl_waiting_list(folder, waiting, NULL) : 0;
 	for (const struct dirent *entry; all != NULL && (entry = readdir(all)) != NULL;)
 		if (sl_roster_digits(entry->d_name, id, sizeof id))
 			sweep_one(folder, id, waiting, count, file);

@@ -74,12 +74,14 @@ int sl_waiting_load(const char *folder, const char *name, struct sl_waiting *wai
 	file_name(name, file);
 	snprintf(path, sizeof path, "%s/%s", folder, file);
 	int rc = sl_yaml_open(&yaml, path, error);
-	if (rc != SL_OK)
-		return rc;
-	rc = sl_yaml_each(&yaml, yaml.root, visit, waiting, error);
-	sl_yaml_close(&yaml);
+	if (rc == SL_OK) {
+		rc = sl_yaml_each(&yaml, yaml.root, visit, waiting, error);
+		sl_yaml_close(&yaml);
+	}
 	if (rc == SL_OK && strcmp(waiting->name, name) == 0 && waiting->address[0] != '\0')
 		return SL_OK;
+	if (rc == SL_ERR_NOTFOUND || rc == SL_ERR_IO || rc == SL_ERR_NOMEM)
+		return rc;
 	return sl_err_set(error, SL_ERR_FORMAT, "%s: is damaged; remove it: the learner asks again", path);
 }
 
@@ -91,7 +93,8 @@ static int is_waiting(const struct dirent *entry)
 	       strcmp(entry->d_name + size - (sizeof SUFFIX - 1), SUFFIX) == 0;
 }
 
-uint32_t sl_waiting_list(const char *folder, struct sl_waiting list[static SL_WAITING_MAX])
+uint32_t sl_waiting_list(const char *folder, struct sl_waiting list[static SL_WAITING_MAX],
+			 struct sl_error *error)
 {
 	char path[SL_PRIVATE_FILE_PATH_BYTES], name[SL_NAME_BYTES];
 	struct dirent **found;
@@ -103,7 +106,7 @@ uint32_t sl_waiting_list(const char *folder, struct sl_waiting list[static SL_WA
 	for (int i = 0; i < count; i++) {
 		snprintf(name, sizeof name, "%.*s", (int)(strlen(found[i]->d_name) - (sizeof SUFFIX - 1)),
 			 found[i]->d_name);
-		used += used < SL_WAITING_MAX && sl_waiting_load(folder, name, &list[used], NULL) == SL_OK;
+		used += used < SL_WAITING_MAX && sl_waiting_load(folder, name, &list[used], error) == SL_OK;
 		free(found[i]);
 	}
 	free(found);

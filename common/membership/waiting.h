@@ -21,7 +21,8 @@ struct sl_waiting {
 int sl_waiting_save(const char *folder, const struct sl_waiting *waiting, struct sl_error *error);
 /* SL_ERR_NOTFOUND: no learner of this name waits. SL_ERR_FORMAT. */
 int sl_waiting_load(const char *folder, const char *name, struct sl_waiting *waiting, struct sl_error *error);
-/* Read all of them, ascending by name. A file that cannot be read is left out. Return their number, at most
- * SL_WAITING_MAX. */
-uint32_t sl_waiting_list(const char *folder, struct sl_waiting list[static SL_WAITING_MAX]);
+/* Read all of them, ascending by name. A file that cannot be read is left out, and `error` is set, which may
+ * be NULL. Return their number, at most SL_WAITING_MAX. */
+uint32_t sl_waiting_list(const char *folder, struct sl_waiting list[static SL_WAITING_MAX],
+			 struct sl_error *error);
 int sl_waiting_remove(const char *folder, const char *name, struct sl_error *error);

@@ -26,7 +26,7 @@ static const char *const reasons[SL_JOIN_VERDICT_COUNT] = {
 	[SL_JOIN_NO_MEMBER] = "its key is not in the roster",
 	[SL_JOIN_FULL] = "too many learners wait, or are in the roster",
 	[SL_JOIN_LATER] = "too many wrong proofs",
-	[SL_JOIN_FAILED] = "the folder of the group cannot be written to",
+	[SL_JOIN_FAILED] = "out of memory", /* else `why` */
 	[SL_JOIN_INVALID] = "its request is malformed, or the signature wrong",
 };
 
@@ -168,10 +168,10 @@ static enum sl_join_verdict let_wait(struct sl_admission *a, const struct sl_wai
 {
 	if (known)
 		++*tries_of(a, waiting->invitation);
-	else if (sl_invitation_file_use(a->folder, waiting->invitation, &a->invitation, waiting->pin, NULL) !=
-		 SL_OK)
+	else if (sl_invitation_file_use(a->folder, waiting->invitation, &a->invitation, waiting->pin,
+					&a->why) != SL_OK)
 		return SL_JOIN_FAILED;
-	if (sl_waiting_save(a->folder, waiting, NULL) != SL_OK)
+	if (sl_waiting_save(a->folder, waiting, &a->why) != SL_OK)
 		return SL_JOIN_FAILED;
 	if (!is_automatic(a))
 		a->handler.say(a->handler.context, address, waiting, NULL);
@@ -195,7 +195,7 @@ static enum sl_join_verdict begin_to_wait(struct sl_admission *a, const struct s
 	struct sl_waiting *others = calloc(SL_WAITING_MAX, sizeof *others);
 	if (others == NULL)
 		return SL_JOIN_FAILED;
-	uint32_t count = sl_waiting_list(a->folder, others);
+	uint32_t count = sl_waiting_list(a->folder, others, NULL);
 	enum sl_join_verdict verdict = check_taken(a, waiting, others, count);
 	if (verdict == SL_JOIN_FULL && known)
 		verdict = SL_JOIN_WAITING; /* it is one of them */
@@ -234,9 +234,9 @@ static enum sl_join_verdict join(struct sl_admission *a, const struct sl_join_pe
 	if (sl_roster_name_check(request->name, NULL) != SL_OK ||
 	    sl_roster_addresses_check(request->address, NULL) != SL_OK)
 		return SL_JOIN_INVALID;
-	int rc = sl_invitation_file_load(a->folder, request->invitation, &a->invitation, NULL);
+	int rc = sl_invitation_file_load(a->folder, request->invitation, &a->invitation, &a->why);
 	if (rc != SL_OK)
-		return rc == SL_ERR_NOTFOUND ? SL_JOIN_UNKNOWN : SL_JOIN_FAILED;
+		return rc == SL_ERR_NOTFOUND || rc == SL_ERR_FORMAT ? SL_JOIN_UNKNOWN : SL_JOIN_FAILED;
 	enum sl_join_verdict verdict = check_proof(a, peer, request);
 	if (verdict == SL_JOIN_WAITING)
 		verdict = use_invitation(a, peer, request);
@@ -279,7 +279,7 @@ static enum sl_join_verdict renew(struct sl_admission *a, const struct sl_join_p
 	if (*changes >= SL_JOIN_WRONG_MAX)
 		return SL_JOIN_LATER;
 	++*changes;
-	if (sl_waiting_save(a->folder, &waiting, NULL) != SL_OK)
+	if (sl_waiting_save(a->folder, &waiting, &a->why) != SL_OK)
 		return SL_JOIN_FAILED;
 	a->handler.say(a->handler.context, peer->address, &waiting, NULL);
 	return SL_JOIN_WAITING;
@@ -347,6 +347,7 @@ void sl_admission_serve(void *context, const struct sl_join_peer *peer, const st
 			struct sl_join_answer *answer)
 {
 	struct sl_admission *a = context;
+	a->why = (struct sl_error){0};
 	refresh(a, NULL);
 	*answer = (struct sl_join_answer){.verdict = decide(a, peer, request), .time = (uint64_t)time(NULL)};
 	bool accepted = answer->verdict == SL_JOIN_ADMITTED || answer->verdict == SL_JOIN_WAITING;
@@ -354,6 +355,8 @@ void sl_admission_serve(void *context, const struct sl_join_peer *peer, const st
 		answer->roster = (const uint8_t *)a->roster;
 		answer->roster_bytes = a->roster_bytes;
 	}
+	bool known = a->why.code == SL_OK || a->why.code == SL_ERR_NOTFOUND;
 	if (reasons[answer->verdict] != NULL)
-		a->handler.say(a->handler.context, peer->address, NULL, reasons[answer->verdict]);
+		a->handler.say(a->handler.context, peer->address, NULL,
+			       known ? reasons[answer->verdict] : a->why.text);
 }

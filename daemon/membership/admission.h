@@ -41,6 +41,7 @@ struct sl_admission {
 		uint64_t since; /* s, monotonic, begin of the minute; 0: unused */
 	} tries[SL_ADMISSION_WATCHED];
 	struct sl_invitation_file invitation; /* of the request; large */
+	struct sl_error why;		      /* a file of the request that cannot be read or written */
 };
 
 /* Read the roster in `path`, and serve its group if it is signed. */

@@ -73,7 +73,7 @@ static uint32_t add(struct sl_admission *admission, struct sl_group *group, stru
 {
 	struct sl_waiting *all = calloc(SL_WAITING_MAX, sizeof *all);
 	bool forming = sl_group_is_forming(group);
-	uint32_t count = all == NULL ? 0 : sl_waiting_list(admission->folder, all), added = 0;
+	uint32_t count = all == NULL ? 0 : sl_waiting_list(admission->folder, all, NULL), added = 0;
 	for (uint32_t i = 0; i < count && (forming || added == 0); i++)
 		if (is_automatic(admission, group, &all[i]))
 			added += sl_admit(group, &all[i], error) == SL_OK;

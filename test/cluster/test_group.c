@@ -261,11 +261,11 @@ CLUSTER_TEST(wrong_invitations)
 	group_refused(c, "join - --name x --address 127.0.0.1:1 --folder x <expired", 2,
 		      "the invitation has expired; ask the admin for another one: starling group invite");
 	group_done(c, "group invite --withdraw --folder learner-01");
-	group_refused(
-		c, "join - --name x --address 127.0.0.1:1 --folder x <withdrawn", 2,
-		"does not know this invitation: it was withdrawn, or expired long ago, or that machine was "
-		"restored from a backup; ask the admin for "
-		"another one");
+	group_refused(c, "join - --name x --address 127.0.0.1:1 --folder x <withdrawn", 2,
+		      "does not know this invitation: it was withdrawn, or expired long ago, or its file is "
+		      "damaged (the log there says so), or that machine was "
+		      "restored from a backup; ask the admin for "
+		      "another one");
 	group_done(c, "group invite --folder learner-01 >invitation");
 	pid_t third = group_begin_join(c, 3);
 	group_said(c, 3, "Waiting for the admin");

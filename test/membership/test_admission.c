@@ -1,4 +1,5 @@
 /* Requests of learners that join: every verdict, and what is on disk afterwards. */
+#include <errno.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -305,7 +306,24 @@ TEST_WITH(folder_that_cannot_be_written, folder_setup, folder_teardown)
 	assert_non_null(file);
 	fclose(file);
 	expect(s, SL_JOIN_FAILED);
-	assert_string_equal(s->why, "the folder of the group cannot be written to");
+	assert_non_null(strstr(s->why, "/waiting"));
+	assert_non_null(strstr(s->why, strerror(ENOTDIR)));
+	sl_admission_close(&s->admission);
+}
+
+TEST_WITH(damaged_invitation, folder_setup, folder_teardown)
+{
+	struct scene *s = scene_open(*state);
+	char path[256], digits[2 * SL_INVITATION_ID_BYTES + 1];
+	sodium_bin2hex(digits, sizeof digits, s->request.invitation, SL_INVITATION_ID_BYTES);
+	snprintf(path, sizeof path, "%s/invitations/%s", s->folder, digits);
+	assert_int_equal(truncate(path, 50), 0);
+	expect(s, SL_JOIN_UNKNOWN);
+	assert_non_null(strstr(s->why, digits));
+	assert_non_null(strstr(s->why, "is damaged; remove it and make another invitation"));
+	invite(s, 1, false);
+	be(s, 3, "cy", "h:3");
+	expect(s, SL_JOIN_WAITING);
 	sl_admission_close(&s->admission);
 }
 

@@ -197,7 +197,9 @@ TEST_WITH(damaged, folder_enter, folder_leave)
 		"secret: \"00112233445566778899aabbccddeeff\"\nuses: 0\nexpires: 2\nautomatic: 0\n",
 		"secret: \"00112233445566778899aabbccddeeff\"\nuses: 1\nexpires: x\nautomatic: 0\n",
 		"secret: \"00112233445566778899aabbccddeeff\"\nuses: 1\nexpires: 2\nused_by: \"0011\"\n",
-		"- 1\n"};
+		"- 1\n",
+		"",
+		"secret: \"00112233"};
 	struct sl_error error = {0};
 	uint8_t id[SL_INVITATION_ID_BYTES] = {0};
 	assert_int_equal(mkdir("invitations", 0700), 0);
@@ -221,7 +223,7 @@ TEST_WITH(waiting, folder_enter, folder_leave)
 				.invitation = {9}},
 			  ana = {.name = "ana", .address = "h:1", .renews = 3}, got;
 	struct sl_error error = {0};
-	assert_int_equal(sl_waiting_list(".", list), 0);
+	assert_int_equal(sl_waiting_list(".", list, NULL), 0);
 	assert_int_equal(sl_waiting_load(".", "bo", &got, &error), SL_ERR_NOTFOUND);
 	assert_int_equal(sl_waiting_save(".", &bo, &error), SL_OK);
 	assert_int_equal(sl_waiting_save(".", &ana, &error), SL_OK);
@@ -229,10 +231,14 @@ TEST_WITH(waiting, folder_enter, folder_leave)
 	assert_memory_equal(&got, &bo, sizeof bo);
 	folder_put("waiting/cy.yaml", "name: dee\naddress: \"h:1\"\n");
 	folder_put("waiting/other", "");
-	assert_int_equal(sl_waiting_list(".", list), 2);
+	assert_int_equal(sl_waiting_list(".", list, &error), 2);
+	assert_string_equal(error.text, "./waiting/cy.yaml: is damaged; remove it: the learner asks again");
 	assert_memory_equal(&list[0], &ana, sizeof ana);
 	assert_int_equal(sl_waiting_load(".", "cy", &got, &error), SL_ERR_FORMAT);
 	assert_string_equal(error.text, "./waiting/cy.yaml: is damaged; remove it: the learner asks again");
 	assert_int_equal(sl_waiting_remove(".", "bo", &error), SL_OK);
-	assert_int_equal(sl_waiting_list(".", list), 1);
+	assert_int_equal(sl_waiting_list(".", list, NULL), 1);
+	folder_put("waiting/cy.yaml", "name: dee\naddress: \"h");
+	assert_int_equal(sl_waiting_load(".", "cy", &got, &error), SL_ERR_FORMAT);
+	assert_string_equal(error.text, "./waiting/cy.yaml: is damaged; remove it: the learner asks again");
 }

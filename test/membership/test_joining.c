@@ -114,7 +114,7 @@ static void expect(uint64_t version, uint32_t members, uint32_t waiting)
 	assert_int_equal(sl_group_load(settings.roster, &group, NULL), SL_OK);
 	assert_int_equal(group.version, version);
 	assert_int_equal(group.roster.size, members);
-	assert_int_equal(sl_waiting_list(folder, all), waiting);
+	assert_int_equal(sl_waiting_list(folder, all, NULL), waiting);
 	sl_group_close(&group);
 }
 

@@ -48,6 +48,18 @@ for address in 127.0.0.1 0.0.0.0 '[::]' '[::1]' localhost '[::ffff:127.0.0.1]' 2
 	has out 'ok    own line: a (1)'
 done
 
+# A damaged file of a learner that waits, as after a full disk.
+mkdir lab/waiting
+printf 'name: q\naddr' >lab/waiting/q.yaml
+ends 2 admit --folder lab
+has err 'lab/waiting/q.yaml: is damaged; remove it: the learner asks again'
+! grep -q 'No learner waits' err || fail "admit: $(cat err)"
+ends 0 group list --folder lab
+has err 'lab/waiting/q.yaml: is damaged'
+rm lab/waiting/q.yaml
+ends 0 admit --folder lab
+has err 'No learner waits'
+
 # A connection to a proxy of this machine does not tell at which address others reach it.
 for proxy in http://127.0.0.1:9 socks5://localhost:9; do
 	refused 'give that with --address HOST:PORT' join "$(cat far)" --name b --set proxy=$proxy --folder gp

@@ -46,10 +46,11 @@ static void show(FILE *out, const struct sl_waiting *w)
 		w->renews != 0 ? "  (a member's new key)" : "");
 }
 
-static int list(const struct admit *admit)
+/* List those that wait. Return the error of a file that is damaged. */
+static int list(const struct admit *admit, struct sl_error *error)
 {
 	struct sl_waiting *all = sl_command_memory(SL_WAITING_MAX, sizeof *all);
-	uint32_t count = sl_waiting_list(admit->folder, all);
+	uint32_t count = sl_waiting_list(admit->folder, all, error);
 	json_t *array = json_array();
 	for (uint32_t i = 0; i < count; i++) {
 		json_array_append_new(array, json_of(&all[i]));
@@ -59,12 +60,12 @@ static int list(const struct admit *admit)
 	if (admit->of.json) {
 		json_dumpf(array, stdout, 0);
 		putchar('\n');
-	} else if (count == 0) {
+	} else if (count == 0 && error->code == SL_OK) {
 		fputs("No learner waits.\n", stderr);
 	}
 	json_decref(array);
 	free(all);
-	return 0;
+	return error->code == SL_ERR_NOTFOUND ? SL_OK : error->code; /* one that was admitted meanwhile */
 }
 
 static int refuse(const struct admit *admit, const struct sl_waiting *waiting, struct sl_error *error)
@@ -160,8 +161,8 @@ int sl_cmd_admit(int argc, char **argv)
 	sl_option_parse(&usage, argc, argv, &admit);
 	int rc = sl_group_folder_find(admit.of.given_folder, admit.folder, &error);
 	if (rc == SL_OK && admit.name == NULL)
-		return list(&admit);
-	if (rc == SL_OK)
+		rc = list(&admit, &error);
+	else if (rc == SL_OK)
 		rc = admit_one(&admit, &error);
 	return sl_command_status(argv[0], rc, &error);
 }

@@ -85,8 +85,11 @@ static void print_text(const struct sl_group_own *o, const struct sl_waiting *wa
 static void print_list(const struct list *list, const struct sl_group_own *own)
 {
 	struct sl_waiting *waiting = sl_command_memory(SL_WAITING_MAX, sizeof *waiting);
-	uint32_t count = sl_group_folder_is_admin(own) ? sl_waiting_list(list->folder, waiting) : 0;
+	struct sl_error error = {0};
+	uint32_t count = sl_group_folder_is_admin(own) ? sl_waiting_list(list->folder, waiting, &error) : 0;
 	(list->of.json ? print_json : print_text)(own, waiting, count);
+	if (error.code == SL_ERR_FORMAT || error.code == SL_ERR_IO)
+		fprintf(stderr, "starling group list: %s\n", error.text);
 	free(waiting);
 }
 

@@ -196,7 +196,8 @@ int sl_join_ask_refused(const struct sl_join_ask *ask, enum sl_join_verdict verd
 	case SL_JOIN_UNKNOWN:
 		return sl_err_set(error, SL_ERR_REFUSED,
 				  "%s does not know this invitation: it was withdrawn, or expired long ago, "
-				  "or that machine was restored from a backup; %s",
+				  "or its file is damaged (the log there says so), or that machine was "
+				  "restored from a backup; %s",
 				  ask->from, another);
 	case SL_JOIN_EXPIRED:
 		return sl_err_set(error, SL_ERR_REFUSED, "the invitation has expired; %s", another);
@@ -233,7 +234,8 @@ int sl_join_ask_refused(const struct sl_join_ask *ask, enum sl_join_verdict verd
 				  ask->from);
 	case SL_JOIN_FAILED:
 		return sl_err_set(error, SL_ERR_IO,
-				  "%s cannot write to the folder of its group; its log says why", ask->from);
+				  "%s cannot read or write the folder of its group; its log says why",
+				  ask->from);
 	default:
 		return sl_err_set(
 			error, SL_ERR_REFUSED,
