@@ -147,6 +147,8 @@ const char *sl_address_flaw(const char *address, bool resolve)
 	struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_V4MAPPED, .ai_family = AF_INET6}, *found;
 	const char *flaw = NULL;
 	sl_address_split(address, host, port);
+	size_t size = strlen(host), end = sizeof ".invalid" - 1;
+	resolve = resolve && (size < end || strcmp(host + size - end, ".invalid") != 0); /* on purpose */
 	if (strcmp(host, "localhost") == 0)
 		return here;
 	if (getaddrinfo(host, NULL, &hints, &found) == 0)

@@ -168,8 +168,9 @@ class Asked:
 def look_at_peers(ports):
 	"""One roster, in which each peer has another fault. Learner 1 is this machine, and does not run."""
 	silent, plain, newer, older, full = (socket.create_server(('127.0.0.1', ports[i]), backlog=0 if i == 15 else 8) for i in (5, 6, 10, 13, 15))
-	addresses = {4: f'nowhere.invalid:{ports[4]}', 11: f'localhost:{ports[2]}', 14: '127.255.255.255:7400'} # a broadcast address has no route
+	addresses = {4: f'nowhere.test:{ports[4]}', 11: f'localhost:{ports[2]}', 14: '127.255.255.255:7400'} # a broadcast address has no route
 	lines = {i: keygen(i, addresses.get(i, f'127.0.0.1:{ports[i]}')) for i in range(1, 16)}
+	lines[16] = keygen(16, 'site.invalid:7400')
 	write = lambda name, *left_out: Path(name).write_text(''.join(line for i, line in lines.items() if i not in left_out))
 	write('without.yaml', 1)
 	write('other.yaml', 3)
@@ -190,7 +191,7 @@ def look_at_peers(ports):
 		expect(f'learner {i} listens', lambda i=i: listens(ports[i]))
 	configure('config.yaml', 1, 'roster.yaml')
 	doctor = Doctor('--config', 'config.yaml', status=1)
-	doctor.says('ok', 'configuration').says('ok', 'roster', '15 learners').says('ok', 'key', 'mode 0600').says('ok', 'clock')
+	doctor.says('ok', 'configuration').says('ok', 'roster', '16 learners').says('ok', 'key', 'mode 0600').says('ok', 'clock')
 	doctor.says('warn', 'learner', 'is not running', 'starlingd --config config.yaml').says('ok', 'address', 'free').says('ok', 'open files')
 	os.symlink('config.yaml', 'of a clinic.yaml')
 	Doctor('--config', 'of a clinic.yaml', status=1).says('warn', 'learner', 'is not running', "starlingd --config 'of a clinic.yaml'")
@@ -208,6 +209,7 @@ def look_at_peers(ports):
 	doctor.says('FAIL', 'peer m13 (13)', 'version differs', 'older', 'upgrade Starling there')
 	doctor.says('FAIL', 'peer m14 (14)', 'no route', 'ip route get')
 	doctor.says('FAIL', 'peer m15 (15)', 'no answer within', 'firewalls')
+	doctor.says('warn', 'peer m16 (16)', 'leads nowhere on purpose', 'when it dials')
 	for one in learners:
 		end(one)
 

@@ -24,7 +24,7 @@ ends 0 group create far --learner a --address 192.0.2.7:7400 --folder gf
 cp out far
 
 # An address at which no other machine finds this one: one line, and the remedy, which is followed.
-for address in 127.0.0.1 0.0.0.0 '[::]' '[::1]' localhost '[::ffff:127.0.0.1]' 224.0.0.1 255.255.255.255 '[ff02::1]' 169.254.7.7 '[fe80::1]' no.such.host.invalid; do
+for address in 127.0.0.1 0.0.0.0 '[::]' '[::1]' localhost '[::ffff:127.0.0.1]' 224.0.0.1 255.255.255.255 '[ff02::1]' 169.254.7.7 '[fe80::1]' no.such.host.test; do
 	case $address in
 	224* | 255* | *ff02*) why='is the address of no machine' ;;
 	169* | *fe80*) why='is valid on one link only' ;;
@@ -59,6 +59,12 @@ has err 'lab/waiting/q.yaml: is damaged'
 rm lab/waiting/q.yaml
 ends 0 admit --folder lab
 has err 'No learner waits'
+
+# A name under .invalid leads nowhere on purpose.
+ends 0 group create nowhere --learner a --address a.invalid:7400 --folder gi
+! grep -q unable err || fail "a.invalid: $(cat err)"
+"$program" doctor gi >out 2>err || :
+has out 'ok    own line: a (1), a.invalid:7400'
 
 # A connection to a proxy of this machine does not tell at which address others reach it.
 for proxy in http://127.0.0.1:9 socks5://localhost:9; do

@@ -86,8 +86,10 @@ PEERS = {
                   "compare it with 'starling keygen --show' there, then correct the key or the address in the roster"),
     "one way": ("one direction only: it has dialled this machine, and cannot be dialled ({})",
                 f"the link works; if this machine is to dial, too, let it through the firewall there, or {CORRECT}"),
+    "only dials": ("its address leads nowhere on purpose, as it only dials out, and the learner of this machine holds no link with it",
+                   "start both; links come when it dials"),
     "no name": ("its name does not resolve ({})", f"{CORRECT}, or DNS or /etc/hosts here"),
-    "proxy": ("{}", "see the setting proxy, and ask the operator of the proxy"),
+    "proxy": ("{}", "ask the operator of the proxy"),
     "no route": ("no route ({})",
                  "look at the route and the VPN (ip route get HOST); a firewall may say so, too: let the port through those of both machines"),
     "forbidden": ("this machine forbids the connection ({})", "let the port through the firewall of this machine"),
@@ -348,6 +350,8 @@ class Doctor:
             bad_clock = True
             self.add(FAIL, "clock", f"it is {_ahead(-off[-1])} those of {len(off)} of the {len(known)} peers that answer", SET_CLOCK)
         for peer in peers:
+            if peer["code"] == "no name" and peer["address"].rpartition(":")[0].endswith(".invalid"):
+                peer = {**peer, "code": "only dials", "result": WARN}
             (said, remedy), result, s = PEERS[peer["code"]], peer["result"], peer["ahead_s"]
             said = f"{peer['address']}: {said.format(peer['text'])}"
             if result != FAIL and peer["path"]:
