@@ -57,7 +57,7 @@ int sl_identity_certificate_key(X509 *certificate, uint8_t public_key[static SL_
 	return raw_public(X509_get0_pubkey(certificate), public_key);
 }
 
-/* ---- create ---- */
+/* ---- files ---- */
 
 static int set_serial(X509 *certificate)
 {
@@ -128,20 +128,18 @@ static int sync_folder(const char *folder, struct sl_error *error)
 	return code;
 }
 
+/* Write certificate and key, if it is not NULL. A key that is left alone gets its certificate later. */
 static int write_both(const char *folder, EVP_PKEY *key, X509 *certificate, struct sl_error *error)
 {
-	char path[PATH_MAX];
 	BIO *secret = BIO_new(BIO_s_secmem()), *public = BIO_new(BIO_s_mem());
 	int code = SL_OK;
-	if (!secret || !public || PEM_write_bio_PrivateKey(secret, key, NULL, NULL, 0, NULL, NULL) != 1 ||
-	    PEM_write_bio_X509(public, certificate) != 1)
+	if (!secret || !public || PEM_write_bio_X509(public, certificate) != 1 ||
+	    (key && PEM_write_bio_PrivateKey(secret, key, NULL, NULL, 0, NULL, NULL) != 1))
 		code = crypto_failure(error, "cannot write the identity");
-	if (code == SL_OK)
+	if (code == SL_OK && key)
 		code = write_file(folder, KEY_FILE, secret, 0600, error);
-	if (code == SL_OK && (code = write_file(folder, CERTIFICATE_FILE, public, 0644, error)) != SL_OK) {
-		path_in(path, folder, KEY_FILE);
-		unlink(path); /* made by this call */
-	}
+	if (code == SL_OK)
+		code = write_file(folder, CERTIFICATE_FILE, public, 0644, error);
 	BIO_free(secret);
 	BIO_free(public);
 	return code == SL_OK ? sync_folder(folder, error) : code;
@@ -163,34 +161,10 @@ static int refuse_existing(const char *folder, struct sl_error *error)
 
 static int make_folder(const char *folder, bool *made, struct sl_error *error)
 {
-	if (strlen(folder) + 32 > PATH_MAX)
-		return sl_err_set(error, SL_ERR_RANGE, "%.64s...: the path is too long", folder);
 	*made = mkdir(folder, 0700) == 0;
 	if (!*made && errno != EEXIST)
 		return sl_err_set(error, SL_ERR_IO, "%s: %s", folder, strerror(errno));
 	return *made ? SL_OK : refuse_existing(folder, error);
-}
-
-int sl_identity_create(const char *folder, const char *name, struct sl_error *error)
-{
-	bool made = false;
-	if (sodium_init() < 0)
-		return sl_err_set(error, SL_ERR_CRYPTO, "libsodium does not start");
-	int code = make_folder(folder, &made, error);
-	if (code != SL_OK)
-		return code;
-	ERR_clear_error();
-	EVP_PKEY *key = EVP_PKEY_Q_keygen(NULL, NULL, "ED25519");
-	X509 *certificate = key ? self_signed(key, name) : NULL;
-	if (certificate == NULL)
-		code = crypto_failure(error, "cannot make an identity");
-	else
-		code = write_both(folder, key, certificate, error);
-	X509_free(certificate);
-	EVP_PKEY_free(key);
-	if (code != SL_OK && made)
-		rmdir(folder);
-	return code;
 }
 
 /* ---- load ---- */
@@ -341,6 +315,49 @@ static int load(const char *folder, bool credentials, struct sl_identity *identi
 int sl_identity_load(const char *folder, struct sl_identity *identity, struct sl_error *error)
 {
 	return load(folder, true, identity, error);
+}
+
+/* ---- create ---- */
+
+/* Return the key of an identity that has lost its certificate, and remove what is left of that; NULL: there
+ * is none. */
+static EVP_PKEY *left_key(const char *folder)
+{
+	char path[PATH_MAX];
+	struct sl_identity identity = {0};
+	path_in(path, folder, KEY_FILE);
+	bool has_key = load_key(path, true, &identity, NULL) == SL_OK;
+	path_in(path, folder, CERTIFICATE_FILE);
+	int code = has_key ? load_certificate(path, &identity, NULL) : SL_OK;
+	bool lost = code == SL_ERR_NOTFOUND || (code == SL_ERR_FORMAT && unlink(path) == 0);
+	EVP_PKEY *key = lost && EVP_PKEY_up_ref(identity.key) == 1 ? identity.key : NULL;
+	sl_identity_close(&identity);
+	return key;
+}
+
+int sl_identity_create(const char *folder, const char *name, struct sl_error *error)
+{
+	bool made = false;
+	if (sodium_init() < 0)
+		return sl_err_set(error, SL_ERR_CRYPTO, "libsodium does not start");
+	if (strlen(folder) + 32 > PATH_MAX)
+		return sl_err_set(error, SL_ERR_RANGE, "%.64s...: the path is too long", folder);
+	EVP_PKEY *left = left_key(folder);
+	int code = left != NULL ? SL_OK : make_folder(folder, &made, error);
+	if (code != SL_OK)
+		return code;
+	ERR_clear_error();
+	EVP_PKEY *key = left != NULL ? left : EVP_PKEY_Q_keygen(NULL, NULL, "ED25519");
+	X509 *certificate = key ? self_signed(key, name) : NULL;
+	if (certificate == NULL)
+		code = crypto_failure(error, "cannot make an identity");
+	else
+		code = write_both(folder, left == NULL ? key : NULL, certificate, error);
+	X509_free(certificate);
+	EVP_PKEY_free(key);
+	if (code != SL_OK && made)
+		rmdir(folder);
+	return code;
 }
 
 /* ---- the next key ---- */

@@ -67,6 +67,31 @@ TEST_WITH(never_overwrites, folder_enter, folder_leave)
 	assert_string_equal(folder_get("id/key.pem", after, sizeof after), before);
 }
 
+/* The key is what counts: a certificate that is lost or damaged is made again. That of another key stays. */
+TEST_WITH(makes_a_lost_certificate_again, folder_enter, folder_leave)
+{
+	struct sl_identity before, after;
+	make("id");
+	make("other");
+	assert_int_equal(sl_identity_load("id", &before, NULL), SL_OK);
+	for (int k = 0; k < 3; k++) {
+		if (k == 0)
+			assert_int_equal(unlink("id/cert.pem"), 0);
+		else
+			folder_put("id/cert.pem", k == 1 ? "" : "-----BEGIN CERTIFICATE-----\nMIIB");
+		make("id");
+		assert_int_equal(sl_identity_load("id", &after, NULL), SL_OK);
+		assert_memory_equal(after.pin, before.pin, sizeof after.pin);
+		sl_identity_close(&after);
+	}
+	sl_identity_close(&before);
+	assert_int_equal(rename("other/cert.pem", "id/cert.pem"), 0);
+	assert_int_equal(sl_identity_create("id", "x", NULL), SL_ERR_BUSY);
+	folder_put("id/key.pem", "nonsense");
+	assert_int_equal(unlink("id/cert.pem"), 0);
+	assert_int_equal(sl_identity_create("id", "x", NULL), SL_ERR_BUSY);
+}
+
 TEST_WITH(leaves_nothing_half_written, folder_enter, folder_leave)
 {
 	struct sl_error error = {0};

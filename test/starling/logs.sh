@@ -322,6 +322,11 @@ ends 0 keygen --id 3 --name c --address 224.0.0.1:7400 --dir other
 has err 'Other machines may be unable to reach 224.0.0.1:7400, which is the address of no machine; to correct it: change it in the roster'
 says 'starling keygen: identity/key.pem: exists; an identity is never overwritten' keygen --id 3 --name c --address h:1
 is out
+rm identity/cert.pem
+ends 0 keygen
+is err 'The certificate is made again, from identity/key.pem; the key is the same.'
+ends 0 keygen --show
+cmp out roster || fail 'the line of another key'
 rm -r identity
 says 'starling keygen: --id 0: must be a whole number from 1 to 4294967295' keygen --id 0 --name c --address h:1
 says "starling keygen: --id, --name and --address are needed; see 'starling keygen --help'" keygen --id 1 --name c

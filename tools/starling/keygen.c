@@ -120,15 +120,22 @@ static int make(struct keygen *keygen)
 {
 	char line[SL_MEMBER_TEXT_BYTES];
 	struct sl_error error = {0};
-	if (!complete(&keygen->member)) {
+	char path[FOLDER_BYTES];
+	bool given = complete(&keygen->member);
+	snprintf(path, sizeof path, "%s/key.pem", keygen->folder);
+	if (!given && access(path, F_OK) != 0) {
 		fputs("starling keygen: --id, --name and --address are needed; see 'starling keygen "
 		      "--help'\n",
 		      stderr);
 		return SL_EXIT_USAGE;
 	}
-	if (sl_identity_create(keygen->folder, keygen->member.name, &error) != SL_OK ||
-	    load_pin(keygen, &error) != SL_OK)
+	const char *name = keygen->member.name[0] != '\0' ? keygen->member.name : "learner";
+	if (sl_identity_create(keygen->folder, name, &error) != SL_OK || load_pin(keygen, &error) != SL_OK)
 		return fail(&error);
+	if (!given) {
+		fprintf(stderr, "The certificate is made again, from %s; the key is the same.\n", path);
+		return 0;
+	}
 	sl_roster_member_text(&keygen->member, line);
 	puts(line);
 	if (keep_line(keygen, line, &error) != SL_OK)
