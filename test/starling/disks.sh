@@ -74,6 +74,19 @@ doctor '^FAIL  disk' 'No space left on device; free some space'
 rm disk/large
 doctor '^ok    disk'
 
+# Room for what it writes: ten models, of which some are there.
+head -c 3400k /dev/zero >disk/large
+doctor '^FAIL  room on disk' ' MiB free, ' ' MiB more may be needed; free some space' 'up to ten times the size of its model'
+rm disk/large
+mkdir -p disk/state/checkpoints
+head -c 300k /dev/zero >disk/state/checkpoints/round-0000001.safetensors
+ln -s round-0000001.safetensors disk/state/checkpoints/latest.safetensors
+doctor '^ok    disk'
+! grep -q 'room on disk' out || fail "room: $(cat out)"
+head -c 2000k /dev/zero >disk/large
+doctor '^warn  room on disk' ' MiB more may be needed; free some space'
+rm -r disk/large disk/state/checkpoints
+
 # No folder in which to make it.
 sed -i "s,^state: .*,state: $folder/disk/nowhere/state," config.yaml
 doctor '^FAIL  disk' "No such file or directory; make the folder, or correct 'state'"

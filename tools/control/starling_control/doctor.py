@@ -10,6 +10,7 @@ import json
 import os
 import resource
 import shlex
+import shutil
 import socket
 import subprocess
 import sys
@@ -39,6 +40,7 @@ CHECK_S = 30  # of `starlingd --check`
 PEERS_S = 8  # in which the program asks all peers
 AVAHI_PID = "/run/avahi-daemon/pid"
 SYNC_BYTES, SYNC_SLOW_MS = 64 << 10, 100
+MODELS, ROOM_LEAST = 10, 1 << 20  # that a state folder may hold, starlingd(8); bytes of records and log
 FILES_OWN = 64  # descriptors besides those of links
 MEMORY_LEAST = 8 << 20  # secrets of a small model
 LONG_S = 0.01  # round trip time from which on a link is long
@@ -127,7 +129,7 @@ class Doctor:
         self.findings: list[dict] = []
         self.facts, self.json, self.shown = machine["facts"], as_json, 0
         self.status: Optional[dict] = None
-        self.runs = False
+        self.runs = self.ended = False  # ended: after the last round
         if self.facts is None:
             about = "roster" if machine["in_roster"] else "configuration"
             self.add(FAIL, about, machine["error"], _remedy(machine["error"], REMEDIES[about]))
@@ -165,7 +167,9 @@ class Doctor:
         else:
             self.add(WARN, "own line", f"{name}: other machines may be unable to reach {own['dialled']}, which {own['flaw']}", CORRECT)
         if own["key"] is None:  # the error may have the remedy
-            remedy = "" if machine["said"] else _remedy(machine["error"], REMEDIES["key of group" if group else "key"])
+            lost = machine["error"].startswith(os.path.join(facts["identity"], "cert.pem")) and "another key" not in machine["error"]
+            again = f"the key is there, so make the certificate again: starling keygen --dir {shlex.quote(facts['identity'])}"
+            remedy = "" if machine["said"] else _remedy(machine["error"], again if lost else REMEDIES["key of group" if group else "key"])
             self.add(FAIL, "key", machine["error"], remedy)
         elif own["key"] != own["pinned"]:
             self.add(FAIL, "key", f"{facts['identity']} has {own['key']}, the roster {own['pinned']}",
@@ -226,10 +230,11 @@ class Doctor:
         one = at_socket(self.facts["control"])
         ask([one], ANSWER_S, op="status", peers=True)
         self.status, problem, self.runs = one.reply, one.problem(), not one.absent()
+        self.ended = one.absent() and committed(self.facts["state"]) >= self.facts["rounds"]
         if number(one.reply, "id") not in (0, self.facts["id"]):
             self.add(FAIL, "learner", f"{one.shown} is the socket of another one, {text(one.reply, 'name')}", "set 'control' to another path")
             self.status, self.runs = None, False
-        elif one.absent() and committed(self.facts["state"]) >= self.facts["rounds"]:
+        elif self.ended:
             self.add(OK, "learner", f"it has finished: all {self.facts['rounds']} rounds are committed")
         elif one.absent():
             start = f"start it: starlingd --config {shlex.quote(self.config)}, or its unit"
@@ -275,18 +280,41 @@ class Doctor:
                 begun = time.monotonic()
                 os.fsync(file.fileno())
                 ms = 1000 * (time.monotonic() - begun)
+            free = shutil.disk_usage(folder).free
         except OSError as failure:
             self.add(FAIL, "disk", f"{folder}: {failure.strerror}", DISK_REMEDIES.get(failure.errno, GIVE_FOLDER))
         else:
-            slow = ms > SYNC_SLOW_MS
+            slow, lacks = ms > SYNC_SLOW_MS, self.room() - free
             self.add(WARN if slow else OK, "disk", f"{folder}: {ms:.1f} ms to synchronise 64 KiB",
                      "a round synchronises six times: put 'state' on a faster disk" if slow else "")
+            if lacks > 0 and not self.ended:
+                self.add(FAIL if free < max(self.model_bytes(), ROOM_LEAST) else WARN, "room on disk",
+                         f"{folder}: {free / (1 << 20):.1f} MiB free, {lacks / (1 << 20):.1f} MiB more may be needed",
+                         f"{DISK_REMEDIES[errno.ENOSPC]}: a learner needs up to ten times the size of its model")
         if self.facts["disk"]:
             risk, remedy = FILE_SYSTEMS.get(self.facts["disk"], (REMOTE, ON_LOCAL_DISK))
             if self.facts["forgetful"] and risk == FORGETS:
                 self.add(OK, "file system", f"{folder} is on {self.facts['disk']}, {risk}; 'forgetful' allows for that", "")
                 return
             self.add(WARN, "file system", f"{folder} is on {self.facts['disk']}, {risk}", remedy)
+
+    def model_bytes(self) -> int:
+        """Return the size of the last model; 0: there is none."""
+        try:
+            return os.stat(os.path.join(self.facts["state"], "checkpoints", "latest.safetensors")).st_size
+        except OSError:
+            return 0
+
+    def room(self) -> int:
+        """Return what the learner may need besides the files that it has."""
+        used = 0
+        for at, _, names in os.walk(self.facts["state"]):
+            for name in names:
+                try:
+                    used += os.lstat(os.path.join(at, name)).st_size
+                except OSError:  # a learner that runs removes files
+                    pass
+        return max(MODELS * self.model_bytes() - used, ROOM_LEAST)
 
     def limit(self, which: int) -> tuple[tuple[int, int], str]:
         """Return a limit of the running learner, or else of this process, and whose it is."""
@@ -311,10 +339,7 @@ class Doctor:
         """About twice the size of the model holds secrets: the trained model and the masked state. Several exchanges take more. Large vectors
         are in files."""
         (most, _), whose = self.limit(resource.RLIMIT_MEMLOCK)
-        try:
-            size = os.stat(os.path.join(self.facts["state"], "checkpoints", "latest.safetensors")).st_size
-        except OSError:
-            size = 0
+        size = self.model_bytes()
         need = max(2 * size if size < self.facts["paged_bytes"] else 0, MEMORY_LEAST)
         said = f"{most / (1 << 20):.1f} MiB ({whose}), about {need / (1 << 20):.1f} MiB needed"
         if most == resource.RLIM_INFINITY:
@@ -354,6 +379,8 @@ class Doctor:
                 peer = {**peer, "code": "only dials", "result": WARN}
             (said, remedy), result, s = PEERS[peer["code"]], peer["result"], peer["ahead_s"]
             said = f"{peer['address']}: {said.format(peer['text'])}"
+            if self.ended and peer["code"] == "refused":
+                result, said, remedy = OK, f"{peer['address']}: does not run; the run is over", ""
             if result != FAIL and peer["path"]:
                 said += f", through the {peer['path']}"
             if peer["code"] == "late":
