@@ -264,6 +264,9 @@ int sl_group_set_address(struct sl_group *group, uint32_t index, const char *add
 		if (i != index && strcmp(members[i].address, address) == 0)
 			return sl_err_set(error, SL_ERR_INVALID, "learner %s (%u) has the address %s",
 					  members[i].name, members[i].id, address);
+	if (strcmp(members[index].address, address) == 0)
+		return sl_err_set(error, SL_ERR_REFUSED, "%s has the address %s already", members[index].name,
+				  address);
 	strcpy(members[index].address, address);
 	return SL_OK;
 }

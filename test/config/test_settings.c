@@ -127,6 +127,8 @@ TEST_WITH(refuses_numbers, folder_enter, folder_leave)
 						     "18446744073709551615, not '18446744073709551616'");
 	expect_error("decimals: 13\n",
 		     "c.yaml:1:11: decimals must be auto or a whole number from 0 to 12, not '13'");
+	expect_error("stall_timeout: 0.09\n",
+		     "c.yaml:1:16: stall_timeout must be a number from 0.1 to 86400, not '0.09'");
 	expect_error("clipping_range: 0\n", "c.yaml:1:17: clipping_range must be auto or a number greater "
 					    "than 0 and at most 1e+09, not '0'");
 	expect_error("clipping_range: inf\n", "c.yaml:1:17: clipping_range must be auto or a number greater "

@@ -362,7 +362,8 @@ TEST_WITH(another_address, enter, folder_leave)
 			 SL_ERR_INVALID);
 	assert_non_null(strstr(error.text, "learner anna (1) has the address "));
 	assert_int_equal(sl_group_set_address(&group, 1, "h:1,[::1]:2", &error), SL_OK);
-	assert_int_equal(sl_group_set_address(&group, 1, "h:1,[::1]:2", &error), SL_OK);
+	assert_int_equal(sl_group_set_address(&group, 1, "h:1,[::1]:2", &error), SL_ERR_REFUSED);
+	assert_non_null(strstr(error.text, " has the address h:1,[::1]:2 already"));
 	assert_string_equal(group.roster.members[1].address, "h:1,[::1]:2");
 	sl_group_close(&group);
 }
