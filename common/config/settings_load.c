@@ -70,13 +70,15 @@ static int assign(struct parse *parse, const char *assignment, struct sl_error *
 	char name[64];
 	const char *equals = strchr(assignment, '=');
 	size_t n = equals ? (size_t)(equals - assignment) : 0;
-	if (n == 0 || n >= sizeof name || equals[1] == '\0')
+	if (n == 0 || n >= sizeof name)
 		return sl_err_set(error, SL_ERR_INVALID, "expected KEY=VALUE");
 	memcpy(name, assignment, n);
 	name[n] = '\0';
 	const struct sl_setting *row = sl_settings_table_find(name);
 	if (row == NULL)
 		return unknown_key(name, error);
+	if (equals[1] == '\0')
+		return sl_err_set(error, SL_ERR_INVALID, "%s has no value", name);
 	parse->places[row - sl_settings_table].assignment = assignment;
 	return take(parse, row, equals + 1, error);
 }

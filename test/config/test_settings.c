@@ -291,7 +291,7 @@ TEST_WITH(checks_assignments, folder_enter, folder_leave)
 	expect_set_error("hiden_units=1",
 			 "--set hiden_units=1: unknown key 'hiden_units'; did you mean 'hidden_units'?");
 	expect_set_error("hidden_units", "--set hidden_units: expected KEY=VALUE");
-	expect_set_error("hidden_units=", "--set hidden_units=: expected KEY=VALUE");
+	expect_set_error("hidden_units=", "--set hidden_units=: hidden_units has no value");
 	expect_set_error("=1", "--set =1: expected KEY=VALUE");
 	expect_set_error("modulus=9", "--set modulus=9: modulus: 9 is not a prime");
 }

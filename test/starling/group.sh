@@ -70,6 +70,8 @@ has out 'ok    own line: a (1), a.invalid:7400'
 for proxy in http://127.0.0.1:9 socks5://localhost:9; do
 	refused 'give that with --address HOST:PORT' join "$(cat far)" --name b --set proxy=$proxy --folder gp
 done
+refused "'id' follows from the group" join "$(cat far)" --name b --set id= --folder gp
+refused 'data has no value' join "$(cat far)" --name b --set data= --folder gp
 refused 'proxy_credentials_file needs proxy' join "$(cat far)" --name b --set proxy_credentials_file=out --folder gp
 [ ! -e gp ] || fail 'a key without a way'
 # What the proxy does says nothing of the machine behind it.
@@ -226,4 +228,8 @@ has out "run folder $folder/home/.local/share/starling" 'xlab '
 if [ $# -gt 0 ]; then
 	"$@" "$program" group list --folder "$folder/ga" >out 2>err && fail 'group list of a folder of root' || :
 	has err 'ga: Permission denied; run this command as root'
+	for command in status stop logs; do
+		setpriv --reuid nobody --clear-groups "$program" $command ga >out 2>err || :
+		has err "starling $command: ga: Permission denied; run this command as the user of the learner, or as root"
+	done
 fi

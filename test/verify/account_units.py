@@ -291,7 +291,7 @@ class Export(Case):
 			with unittest.mock.patch(name, side_effect=PermissionError(13, 'Permission denied'), create=True):
 				status, out, err = self.run_command('export', self.folder)
 			self.assertEqual((status, out), (1, ''))
-			self.assertRegex(err, f'^starling account export: {self.folder}[^ ]*: Permission denied; run this as the user of the learner, or as root\n$')
+			self.assertRegex(err, f'^starling account export: {self.folder}[^ ]*: Permission denied; run this command as the user of the learner, or as root\n$')
 
 
 class OneRound(Case):

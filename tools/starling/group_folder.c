@@ -291,12 +291,12 @@ void sl_group_folder_take_set(struct argp_state *state, const char *value, void 
 	struct sl_group_sets *sets = options;
 	struct sl_error error;
 	static const char *const written[] = {"run", "id", "roster", "identity", "state", "accept_roster"};
-	if (sl_settings_check(value, &error) != SL_OK)
-		argp_failure(state, SL_EXIT_USAGE, 0, "%s", error.text);
 	for (size_t i = 0; i < sizeof written / sizeof *written; i++)
 		if (strncmp(value, written[i], strlen(written[i])) == 0 && value[strlen(written[i])] == '=')
 			argp_failure(state, SL_EXIT_USAGE, 0, "--set: '%s' follows from the group",
 				     written[i]);
+	if (sl_settings_check(value, &error) != SL_OK)
+		argp_failure(state, SL_EXIT_USAGE, 0, "%s", error.text);
 	sets->items = sl_command_grow(sets->items, sets->count, &sets->room, sizeof *sets->items);
 	sets->items[sets->count++] = value;
 }

@@ -20,7 +20,7 @@ from typing import Optional
 
 from starling_control.learners import STOP_ONE, at_socket, ask, clean, committed, number, records, two_places
 from starling_timeline import command
-from starling_timeline.command import Parser
+from starling_timeline.command import AS_OWNER, Parser
 from starling_timeline.values import real, text, whole
 from starling_timeline.words import plural
 
@@ -62,7 +62,6 @@ ON_DISK, ON_LOCAL_DISK = "put 'state' on a disk, or set 'forgetful'", "put 'stat
 EXPORT = f"{ON_LOCAL_DISK}, or export it with 'sync', and mount it without 'nolock' and 'local_lock'"
 FILE_SYSTEMS = {"tmpfs": (FORGETS, ON_DISK), "overlay": (FORGETS, ON_DISK), "NFS": (REMOTE, EXPORT)}
 CORRECT = "correct its address in the roster (in a group, on the admin's machine: starling group address)"
-AS_OWNER = "run this command as the user of the learner, or as root"
 JOIN_AGAIN = "move the folder of the group elsewhere, and join with a new invitation"
 RESTORE = "restore its folder from its newest backup, or"
 REMEDIES = {"configuration": "correct it; starlingd.yaml(5) describes each setting",
@@ -241,7 +240,7 @@ class Doctor:
             self.add(WARN, "learner", "it is not running", start if self.facts["listen"] is not None else "")
         elif problem:
             denied = one.error in (errno.EACCES, errno.EPERM)
-            self.add(WARN, "learner", f"{one.shown}: {problem}", "run this command as the user of the learner, or as root" if denied
+            self.add(WARN, "learner", f"{one.shown}: {problem}", AS_OWNER if denied
                      else "see its log: a signal may have stopped it (kill -CONT), or its disk hangs")
         elif one.reply.get("forming") is True or one.reply.get("waiting") is True:
             self.add(OK, "learner", f"runs; {text(one.reply, 'error')}")

@@ -18,7 +18,7 @@ import time
 from typing import Any, Optional
 
 from starling_timeline import logs, words
-from starling_timeline.command import CommandError, Parser, complain
+from starling_timeline.command import CommandError, Parser, complain, why
 from starling_timeline.values import items, parse, text
 
 # Where the learners of the units are: that of deploy/starlingd.yaml, and those of groups.
@@ -109,7 +109,7 @@ class Learner:
 
     def failure(self) -> str:
         """Return why it has not done what it was asked; "": it has replied. A request waits in its socket."""
-        problem = self.problem()
+        problem = self.problem() and why(OSError(self.error, self.problem()))
         return f"{problem}: stopped by a signal (kill -CONT), or its disk hangs; it may still do it" if problem == SILENT else problem
 
     def did(self) -> bool:
@@ -217,7 +217,7 @@ def find(folder: str) -> list[Learner]:
     try:
         names = sorted(name for name in os.listdir(folder) if not name.startswith("."))
     except OSError as failure:
-        raise CommandError(f"{folder}: {failure.strerror}") from None
+        raise CommandError(f"{folder}: {why(failure)}") from None
     itself = _look(folder, "")
     found = [itself] if itself is not None else list(filter(None, (_look(folder, name) for name in names)))
     if not found:

@@ -112,7 +112,7 @@ class Screen:
         if row.state == "new":
             return f"does not run, and has begun no round; start it: {_start(os.path.dirname(asked.folder))}"
         if row.state == "silent":
-            return (f"cannot be asked: {asked.problem()}" if asked.error not in (0, errno.EAGAIN)
+            return (f"cannot be asked: {asked.failure()}" if asked.error not in (0, errno.EAGAIN)
                     else "runs and does not answer: stopped by a signal, or its disk hangs")
         if row.last is None and row.state == "finished":
             return f"all {row.rounds} rounds are committed"

@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 from starling_timeline.words import clean
 
 FAILED, USAGE = 1, 2  # exit statuses
+AS_OWNER = "run this command as the user of the learner, or as root"
 JOURNAL = "journalctl -u starlingd@{} -o cat --output-fields=STARLING_JSON >log.jsonl"
 MISSING = f"give a run folder or log files; of a learner of systemd: {JOURNAL.format('GROUP')}"
 
@@ -89,6 +90,11 @@ def lines(part: str, subject: str, **request: Any) -> Iterator[str]:
 def ask(part: str, subject: str, **request: Any) -> str:
     """Return the whole answer."""
     return "".join(lines(part, subject, **request))
+
+
+def why(failure: OSError) -> str:
+    """Return what the system says of a file, with the remedy for one of another user."""
+    return (failure.strerror or str(failure)) + f"; {AS_OWNER}" * isinstance(failure, PermissionError)
 
 
 def guard(program: str, act: Callable[[], int]) -> int:

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO, Optional
 
-from starling_timeline.command import FAILED, JOURNAL, USAGE, CommandError
+from starling_timeline.command import FAILED, JOURNAL, USAGE, CommandError, why
 from starling_timeline.values import moment, parse, real, whole
 
 LOG_FILE = "log.jsonl"
@@ -197,7 +197,7 @@ class Logs:
         except NotADirectoryError:
             return self._add(path, path)
         except OSError as failure:
-            raise CommandError(f"{path}: {failure.strerror}", USAGE) from None
+            raise CommandError(f"{path}: {why(failure)}", USAGE) from None
         return sum(self._add(os.path.join(path, log), log if len(self.paths) == 1 else os.path.join(path, log))
                    for log in [LOG_FILE, *(f"{name}/{LOG_FILE}" for name in names)])
 
@@ -213,7 +213,7 @@ class Logs:
             try:
                 self.files.append(File(path, shown, len(self.files)))
             except OSError as failure:
-                raise CommandError(f"{path}: {failure.strerror}", FAILED) from None
+                raise CommandError(f"{path}: {why(failure)}", FAILED) from None
         return 1
 
     # ---- records ----

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import Any, Optional, TextIO
 
-from starling_timeline.command import FAILED, USAGE, CommandError, Parser, complain, guard
+from starling_timeline.command import FAILED, USAGE, CommandError, Parser, complain, guard, why
 from starling_timeline.values import date
 from starling_timeline.words import clean, plural
 from starling_verify import account_record as records
@@ -48,8 +48,7 @@ def span(noun: str, first: int, end: int, verb: bool = False) -> str:
 # ---- export ----
 
 def unreadable(path: str, error: OSError) -> CommandError:
-    denied = isinstance(error, PermissionError)
-    return CommandError(f"{path}: {error.strerror}" + "; run this as the user of the learner, or as root" * denied, FAILED)
+    return CommandError(f"{path}: {why(error)}", FAILED)
 
 
 def is_file(path: str, denied: list[CommandError]) -> bool:
