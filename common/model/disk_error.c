@@ -25,6 +25,9 @@ const char *sl_disk_error_advice(int why)
 	case ENFILE:
 		return "allow more open files (ulimit -n, LimitNOFILE= of the unit), then start the learner "
 		       "again";
+	case EFBIG:
+		return "allow larger files (ulimit -f, LimitFSIZE= of the unit), then start the learner "
+		       "again";
 	case ENOMEM:
 		return "free memory, or raise its limit, then start the learner again";
 	default:

@@ -460,8 +460,10 @@ TEST_WITH(a_failed_write_leaves_nothing, folder_setup, folder_teardown)
 	int rc = sl_checkpoint_write(*state, &c, &tensors, floats, &error);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &kept), 0);
 	assert_int_equal(rc, SL_ERR_IO);
-	assert_string_equal(error.text, folder_path(*state, "round-000002.safetensors: File too large; check "
-							    "the disk, then start the learner again"));
+	assert_string_equal(
+		error.text,
+		folder_path(*state, "round-000002.safetensors: File too large; allow larger files (ulimit "
+				    "-f, LimitFSIZE= of the unit), then start the learner again"));
 	assert_int_equal(folder_count(*state), 1);
 }
 
@@ -470,9 +472,9 @@ TEST(errors_of_the_disk_name_the_remedy)
 	static const struct {
 		int why;
 		const char *remedy;
-	} cases[] = {{ENOSPC, "make room"},   {EROFS, "writable"},    {ENOENT, "make the folder"},
-		     {ENOLCK, "no locks"},    {EMFILE, "ulimit -n"},  {ENFILE, "ulimit -n"},
-		     {ENOMEM, "free memory"}, {EIO, "check the disk"}};
+	} cases[] = {{ENOSPC, "make room"},   {EROFS, "writable"},   {ENOENT, "make the folder"},
+		     {ENOLCK, "no locks"},    {EMFILE, "ulimit -n"}, {ENFILE, "ulimit -n"},
+		     {ENOMEM, "free memory"}, {EFBIG, "ulimit -f"},  {EIO, "check the disk"}};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct sl_error error;
 		assert_int_equal(sl_disk_error(&error, "file", cases[i].why), SL_ERR_IO);

@@ -367,9 +367,10 @@ TEST_WITH(a_full_disk_leaves_the_old_one, setup, folder_teardown)
 				 &error);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &kept), 0);
 	assert_int_equal(rc, SL_ERR_IO);
-	assert_string_equal(
-		error.text,
-		folder_path(*state, THIRD ": File too large; check the disk, then start the learner again"));
+	assert_string_equal(error.text,
+			    folder_path(*state, THIRD
+					": File too large; allow larger files (ulimit -f, LimitFSIZE= of "
+					"the unit), then start the learner again"));
 	assert_int_equal(folder_count(*state), 1);
 	assert_true(there(*state, "result-000002.safetensors"));
 }

@@ -396,8 +396,9 @@ TEST_WITH(no_file_may_grow, folder_setup, folder_teardown)
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &kept), 0);
 	assert_int_equal(rc, SL_ERR_IO);
 	assert_string_equal(error.text,
-			    folder_path(*state, DATABASE ": File too large; check the disk, then start the "
-							 "learner again"));
+			    folder_path(*state, DATABASE
+					": File too large; allow larger files (ulimit -f, LimitFSIZE= "
+					"of the unit), then start the learner again"));
 	sl_store_close(store);
 	store = open_made(*state);
 	assert_int_equal(steps_of(store), steps);
