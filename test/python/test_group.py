@@ -1,10 +1,12 @@
 """The application's side of the protocol, against a learner that follows a script."""
+import concurrent.futures
 import contextlib
 import hashlib
 import io
 import os
 import signal
 import sys
+import threading
 import time
 import unittest
 import warnings
@@ -128,6 +130,32 @@ class Forked(unittest.TestCase):
             group = starling.join(np.zeros(1), learner.path)
             self.assertEqual(self.fork(misuse)(), 0)
             group.close()
+
+
+class Threads(unittest.TestCase):
+    def test_one_thread_hears_the_learner(self):
+        for wait, heard in ((lambda group: group.mean(np.ones(1)).tolist(), [7]), (lambda group: next(iter(group)), 1)):
+            goes_on = threading.Event()
+
+            def script(learner, averages=heard != 1):
+                learner.accept()
+                goes_on.wait(60)
+                learner.train(1, 0)
+                if averages:
+                    learner.hear("trained")
+                    learner.mean(1, 7)
+
+            with FakeLearner(script) as learner, concurrent.futures.ThreadPoolExecutor(1) as threads:
+                group = starling.join(np.zeros(1), learner.path)
+                waiting = threads.submit(wait, group)
+                while not group._busy.locked():
+                    time.sleep(0.01)
+                for misuse in (lambda: group.mean(np.ones(1)), lambda: next(iter(group))):
+                    with self.assertRaisesRegex(starling.Error, "another thread .* waits in mean, or for the next round, of the same group"):
+                        misuse()
+                goes_on.set()
+                self.assertEqual(waiting.result(600), heard)
+                group.close()
 
 
 class Stop(unittest.TestCase):

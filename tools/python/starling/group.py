@@ -1,12 +1,14 @@
 """One learner's side of the application protocol (proto/APPLICATION.md)."""
 from __future__ import annotations
 
+import contextlib
 import enum
 import hashlib
 import math
 import os
 import socket
 import sys
+import threading
 import time
 import warnings
 import weakref
@@ -134,6 +136,7 @@ class Group:
         self._held = 0  # the committed round whose model was given to the application
         self._calls = 0  # of mean
         self._warned = False  # of tensors that came back as float64
+        self._busy = threading.Lock()  # held by the thread that hears the learner
         older = _open.pop(os.path.realpath(path), None)
         if older is not None:  # of a cell of a notebook that is run again
             older.close()
@@ -233,6 +236,17 @@ class Group:
                 print(f"starling: waiting for a learner on {self._path}, {now - begun:.0f} s so far", file=sys.stderr, flush=True)
                 said = now
             time.sleep(RETRY_SECONDS)
+
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Raise Error where another thread hears the learner: each would take messages from the other."""
+        if not self._busy.acquire(blocking=False):
+            raise Error("another thread of this program waits in mean, or for the next round, of the same group: call them in one thread; "
+                        "several learners need a socket and a group each, as of starling.local")
+        try:
+            yield
+        finally:
+            self._busy.release()
 
     def _check_open(self) -> None:
         if self._closed:
@@ -411,7 +425,8 @@ class Group:
         while True:
             if self._template is not None and self._state is not State.DONE:
                 self._check_open()
-                self._await_request()
+                with self._alone():
+                    self._await_request()
             if self._state is State.DONE:
                 return
             calls = self._calls
@@ -441,32 +456,34 @@ class Group:
         did not train from, the result is that committed model (before the first commit, `model` itself, and with dp the model of join): the loop
         then yields the round again. So it does with `dp: record` if dp_clip or dp_sampling has changed since the model was given.
         The mean has the dtypes of the model that was declared; float64 is narrowed to its float32, with one warning.
-        Raises Refused if a value is not finite, or beyond the setting `clipping_range`, ValueError if names or shapes changed."""
-        self._calls += 1
+        Raises Refused if a value is not finite, or beyond the setting `clipping_range`, ValueError if names or shapes changed, Error if
+        another thread waits in `mean`, or for a round, of this group."""
         self._check_open()
-        if self._template is None:
-            self._declare(model)
-        self._check_weight(weight)
-        numbers = self._numbers(metrics or {})
-        asked = self._asked
-        self._await_request()
-        if self._held < self.committed:
+        with self._alone():
+            self._calls += 1
+            if self._template is None:
+                self._declare(model)
+            self._check_weight(weight)
+            numbers = self._numbers(metrics or {})
+            asked = self._asked
+            self._await_request()
+            if self._held < self.committed:
+                return self.model
+            if self._state is State.DONE:
+                raise Error("the run is done")
+            if self._asked != asked:
+                return self._start(model)
+            tried = self.round
+            self._send(model, weight, numbers)
+            while self.committed < tried:
+                message = self._next()
+                if self._state is State.DONE:  # no learner has a budget of privacy for this round
+                    return self.model if self.committed > 0 else model
+                if message["type"] == "train" and self.committed < tried:
+                    if message["again"] or self._asked != asked:
+                        return self._start(model)
+                    self._send(model, weight, numbers)  # the learner was started again before it had the vector
             return self.model
-        if self._state is State.DONE:
-            raise Error("the run is done")
-        if self._asked != asked:
-            return self._start(model)
-        tried = self.round
-        self._send(model, weight, numbers)
-        while self.committed < tried:
-            message = self._next()
-            if self._state is State.DONE:  # no learner has a budget of privacy for this round
-                return self.model if self.committed > 0 else model
-            if message["type"] == "train" and self.committed < tried:
-                if message["again"] or self._asked != asked:
-                    return self._start(model)
-                self._send(model, weight, numbers)  # the learner was started again before it had the vector
-        return self.model
 
     @property
     def _asked(self) -> tuple[float, float] | None:
