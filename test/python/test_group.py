@@ -4,6 +4,7 @@ import contextlib
 import hashlib
 import io
 import os
+import pathlib
 import signal
 import sys
 import threading
@@ -60,6 +61,25 @@ class Metrics(unittest.TestCase):
 
         with FakeLearner(noisy) as learner, self.assertRaisesRegex(starling.Error, "with dp there is no join\\(stop"):
             starling.join(1.0, learner.path, stop=True)
+
+
+class Options(unittest.TestCase):
+    def test_options_of_another_kind(self):
+        for options, text in (({"timeout": "x"}, "timeout is a number of seconds, or None to wait, not 'x'"), ({"timeout": np.nan}, "timeout .* not nan"),
+                              ({"timeout": -1}, "timeout .* not -1"), ({"timeout": np.inf}, "timeout .* not inf"),
+                              ({"metrics": None}, "metrics is a list .* not None"), ({"metrics": [1]}, r"metrics .* not \[1\]"),
+                              ({"metrics": {"loss"}}, "metrics .* not {'loss'}"), ({"metrics": [["loss"]]}, "metrics is a list"),
+                              ({"nonnegative": None}, "nonnegative is a list .* not None"), ({"stop": "x"}, "stop is True, False or a function .*'x'"),
+                              ({"path": 5}, "path is that of the socket of a learner, not 5")):
+            with self.subTest(text), self.assertRaisesRegex(ValueError, text):
+                starling.join(1.0, **{"path": "/dev/null/x", **options})
+
+    def test_options_of_kinds_like_these(self):
+        for options in ({"timeout": np.float32(60)}, {"timeout": None}, {"metrics": {"loss": 1}}, {"stop": np.True_}):
+            with self.subTest(options), FakeLearner(lambda learner: learner.accept()) as learner:
+                starling.join(1.0, os.fsencode(learner.path), **options).close()
+            with FakeLearner(lambda learner: learner.accept()) as learner:
+                starling.join(1.0, pathlib.Path(learner.path), **options).close()
 
 
 class Names(unittest.TestCase):

@@ -101,6 +101,10 @@ class Group:
             raise ValueError(f'values is "update" or "model", not {values!r}')
         if integers not in (None, "keep"):
             raise ValueError(f'integers is None or "keep", not {integers!r}')
+        if timeout is not None and not (isinstance(timeout, (int, float, np.number)) and 0 <= timeout <= threading.TIMEOUT_MAX):
+            raise ValueError(f"timeout is a number of seconds, or None to wait, not {timeout!r}")
+        if not (callable(stop) or stop in (True, False)):
+            raise ValueError(f"stop is True, False or a function of the means of the metrics, not {stop!r}")
         self.learner = self.learners = self.rounds = 0
         self.round = self.committed = self.participants = self.total_weight = 0
         self.metrics: dict[str, float] = {}
@@ -115,7 +119,7 @@ class Group:
         self._path = path
         # Of a local group: the first raises Error if no learner will come, the second ends the learners.
         self._check_learner, self._fail = getattr(path, "check", lambda: None), getattr(path, "fail", lambda cause: None)
-        if isinstance(metrics, str) or len({*metrics}) != len(metrics) or (stop and STOP in metrics):
+        if not tree.is_list_of_texts(metrics) or len({*metrics}) != len(metrics) or (stop and STOP in metrics):
             raise ValueError(f'metrics is a list of different names, such as ("loss",), not {metrics!r}' +
                              (f'; "{STOP}" is that of join(stop=...)' if stop else ""))
         self._names = list(metrics) + [STOP] * bool(stop)
@@ -582,6 +586,8 @@ def join(model: Any = None, path: str | None = None, metrics: Sequence[str] = ()
     With the setting `dp: record`, only this program can clip records: see `starling.dp`.
     A group that this program has joined on the same socket before is closed: a cell of a notebook may be run again."""
     path = path or os.environ.get("STARLING_SOCKET")
+    if not isinstance(path, (str, bytes, os.PathLike, type(None))):
+        raise ValueError(f"path is that of the socket of a learner, not {path!r}")
     if not path:
         raise Error("STARLING_SOCKET is not set: start this program by `starling launch -- ...`, or give join a path")
-    return Group(path, model, metrics, values, nonnegative, integers, timeout, stop, program)
+    return Group(os.fsdecode(path), model, metrics, values, nonnegative, integers, timeout, stop, program)

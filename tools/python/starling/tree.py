@@ -14,7 +14,7 @@ import copy
 import dataclasses
 import math
 from collections import UserDict
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
@@ -290,12 +290,18 @@ def fill(vector: np.ndarray, tensors: Sequence[Tensor], arrays: Arrays) -> None:
             place[...] = arrays[name]
 
 
+def is_list_of_texts(value: Any) -> bool:
+    """Return true for a list, tuple or another collection of texts that has an order."""
+    return isinstance(value, Collection) and not isinstance(value, (str, bytes, Set)) and all(isinstance(text, str) for text in value)
+
+
 def nonnegative(tensors: Sequence[Tensor], patterns: Sequence[str]) -> set[str]:
     """Return the names that match NONNEGATIVE or one of `patterns`, of the kind of shells: "*.var".
 
     Raises ValueError for a pattern without a match."""
-    if isinstance(patterns, str):
-        raise ValueError(f'nonnegative is a list of patterns, such as ("{patterns}",)')
+    if not is_list_of_texts(patterns):
+        example = patterns if isinstance(patterns, str) else "*.var"
+        raise ValueError(f'nonnegative is a list of patterns, such as ("{example}",), not {patterns!r}')
     for pattern in patterns:
         if not any(fnmatchcase(tensor.name, pattern) for tensor in tensors):
             raise ValueError(f"nonnegative: no averaged tensor has a name like {pattern}; the first is {tensors[0].name}")
