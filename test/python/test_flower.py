@@ -75,6 +75,62 @@ class Flower(unittest.TestCase):
         self.assertEqual(client.calls[:2], [("evaluate", 0, 0), ("fit", 1, 0)])
 
 
+class Answers(unittest.TestCase):
+    """What a server of Flower could not use either is named, before the learner has anything of it."""
+
+    def refused(self, text, client, **options):
+        def script(learner):
+            learner.begin()
+            learner._lines.readline()
+
+        with FakeLearner(script) as learner, self.assertRaisesRegex(ValueError, text):
+            flower.run(client, learner.path, **options)
+
+    def test_answers_of_a_client(self):
+        for name, first in (("fit", "list of arrays"), ("evaluate", "loss")):
+            for answer, parts in ((None, "NoneType"), ([np.zeros(1)] * 2, "ndarray, ndarray"), ((5, 5, None), "int, int, NoneType"),
+                                  ((0.5, 5, 0.1), "float, int, float"), (([], 5, {}, 1), "list, int, dict, int"), (0.5, "float")):
+                client = Client()
+                setattr(client, name, lambda parameters, config: answer)
+                with self.subTest(name, parts=parts):
+                    self.refused(rf"^{name} of Client returns \({parts}\), not \({first}, number of examples, dict of metrics\)$", client,
+                                 metrics=["evaluate_accuracy"])
+
+    def test_parameters_that_are_none(self):
+        for parameters, kind in ((None, "NoneType"), (0.5, "float")):
+            client = Client()
+            client.fit = lambda given, config: (parameters, 5, {})
+            self.refused(rf"^fit of Client returns \({kind}, int, dict\), not \(list of arrays,", client)
+
+    def test_configs(self):
+        for config in (5, lambda t: None):
+            self.refused("config is a dict, or a function of the round that returns one, not (5|None)", Client(), config=config)
+
+    def test_answers_of_an_app(self):
+        flwr = stand_in()
+        with mock.patch.dict(sys.modules, {"flwr": types.ModuleType("flwr"), "flwr.app": flwr}):
+            sys.modules["flwr"].app = flwr
+            for app in (lambda message, context: None, lambda message, context: flwr.Message(flwr.RecordDict(), reply_to=message)):
+                self.refused("the function for train returns a Message, with one ArrayRecord", app, initial={"w": np.zeros(2)})
+
+    def test_clients_of_another_kind(self):
+        for client in (Client, None, object()):
+            with self.assertRaisesRegex(ValueError, "client is an object with a method fit, or a ClientApp, not "):
+                flower.run(client, "/dev/null/x")
+        client = Client()
+        client.get_parameters = client.evaluate = None
+        with self.assertRaisesRegex(ValueError, "initial parameters are missing"):
+            flower.run(client, "/dev/null/x")
+
+        def script(learner):
+            learner.begin_trained()
+            learner.mean(1, 7)
+            learner.tell("done")
+
+        with FakeLearner(script) as learner:
+            self.assertEqual(flower.run(client, learner.path, initial=Client().get_parameters({}))[1].tolist(), [7])
+
+
 class Documented(unittest.TestCase):
     """Clients as the documents of Flower show them today."""
 

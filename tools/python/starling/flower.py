@@ -1,7 +1,7 @@
 """Run a Flower client over Starling, unchanged: a NumPyClient, which does not need Flower, or a ClientApp of the message API."""
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,9 @@ class _App:
     def _ask(self, kind: str, parameters: Mapping[str, np.ndarray], config: Mapping[str, Any]) -> tuple[Any, int, dict[str, Any]]:
         arrays = self._flwr.ArrayRecord({name: self._flwr.Array(array) for name, array in parameters.items()})
         content = self._flwr.RecordDict({"arrays": arrays, "config": self._flwr.ConfigRecord(dict(config))})
-        answer = self._app(self._flwr.Message(content, dst_node_id=1, message_type=kind), self._context).content
+        answer = getattr(self._app(self._flwr.Message(content, dst_node_id=1, message_type=kind), self._context), "content", None)
+        if answer is None or (kind == "train" and len(answer.array_records) != 1):
+            raise ValueError(f"the function for {kind} returns a Message" + ", with one ArrayRecord" * (kind == "train"))
         metrics = {name: value for record in answer.metric_records.values() for name, value in record.items()}
         return answer.array_records, metrics.pop("num-examples", 1), metrics
 
@@ -58,10 +60,20 @@ def _numbers(metrics: Mapping[str, Any], prefix: str = "") -> dict[str, float]:
     return {prefix + name: float(value) for name, value in metrics.items() if isinstance(value, (int, float, np.number))}
 
 
+def _answer(client: Any, name: str, first: str, parameters: Any, config: Mapping[str, Any]) -> tuple[Any, int, Mapping[str, Any]]:
+    """Return what the method `name` of the client returns. ValueError if a server of Flower could not use it."""
+    answer = getattr(client, name)(parameters, config)
+    fits = isinstance(answer, (tuple, list)) and len(answer) == 3 and isinstance(answer[2], Mapping)
+    if not fits or (name == "fit" and not isinstance(answer[0], Iterable)):
+        parts = ", ".join(type(part).__name__ for part in answer) if isinstance(answer, (tuple, list)) else type(answer).__name__
+        raise ValueError(f"{name} of {type(client).__name__} returns ({parts}), not ({first}, number of examples, dict of metrics)")
+    return tuple(answer)
+
+
 def _evaluate(client: Any, parameters: Any, config: Mapping[str, Any]) -> dict[str, float]:
-    if not hasattr(client, "evaluate"):
+    if not callable(getattr(client, "evaluate", None)):
         return {}
-    loss, _, metrics = client.evaluate(parameters, config)
+    loss, _, metrics = _answer(client, "evaluate", "loss", parameters, config)
     return _numbers({"loss": loss, **metrics}, "evaluate_")
 
 
@@ -79,11 +91,16 @@ def run(client: Any, path: str | None = None, metrics: Sequence[str] = (), value
     mean of round t: they are logged with the model of round t+1, and after the last round they are printed.
     `path`, `metrics`, `values`, `integers`: see `starling.join`. If `metrics` names one of `evaluate`, it evaluates before the first round."""
     def configured(t: int) -> _Config:
-        return _Config(config(t) if callable(config) else config, round=t, server_round=t, **{"server-round": t})
+        sent = config(t) if callable(config) else config
+        if not isinstance(sent, Mapping):
+            raise ValueError(f"config is a dict, or a function of the round that returns one, not {sent!r}")
+        return _Config(sent, round=t, server_round=t, **{"server-round": t})
 
     client = getattr(client, "numpy_client", client)  # of `to_client`
     is_app = not hasattr(client, "fit")
-    parameters = client.get_parameters({}) if initial is None and hasattr(client, "get_parameters") else initial
+    if isinstance(client, type) or (is_app and not callable(client)):
+        raise ValueError(f"client is an object with a method fit, or a ClientApp, not {client!r}")
+    parameters = client.get_parameters({}) if initial is None and callable(getattr(client, "get_parameters", None)) else initial
     if parameters is None or len(parameters) == 0:
         raise ValueError("the initial parameters are missing: give them as `initial`, as the server of Flower has them")
     parameters, evaluated = _by_name(parameters) if is_app else list(parameters), {}
@@ -94,7 +111,7 @@ def run(client: Any, path: str | None = None, metrics: Sequence[str] = (), value
             parameters = group.model if group.committed > 0 else parameters
             if not evaluated and any(name.startswith("evaluate_") for name in metrics):
                 evaluated = _evaluate(client, parameters, configured(t - 1))
-            trained, examples, fitted = client.fit(parameters, configured(t))
+            trained, examples, fitted = _answer(client, "fit", "list of arrays", parameters, configured(t))
             parameters = group.mean(trained if is_app else list(trained), weight=examples, metrics={**_numbers(fitted), **evaluated})
             evaluated = _evaluate(client, parameters, configured(t)) if group.committed >= t else evaluated
     if evaluated:
