@@ -120,15 +120,15 @@ static int open_identity(struct join *j, struct sl_error *error)
 /* Refuse a folder of a group that this machine has joined. */
 static int check_folder(const struct join *j, struct sl_error *error)
 {
-	char path[PATH_MAX + 16];
+	char path[PATH_MAX + 16], start[PATH_MAX + 64];
 	snprintf(path, sizeof path, "%s/starlingd.yaml", j->folder);
 	if (access(path, F_OK) != 0)
 		return SL_OK;
-	return sl_err_set(
-		error, SL_ERR_REFUSED,
-		"this machine has joined, as %s exists; start its learner: starlingd --config %s; if it was "
-		"removed and is to join again, move %s elsewhere before",
-		path, path, j->folder);
+	sl_group_folder_start(j->folder, start, sizeof start);
+	return sl_err_set(error, SL_ERR_REFUSED,
+			  "this machine has joined, as %s exists; start its learner: %s; if it was "
+			  "removed and is to join again, move %s elsewhere before",
+			  path, start, j->folder);
 }
 
 /* Return a setting with the absolute path of its file, if that is there: it is relative to the working folder
