@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* errno of an earlier failed write is lost; the pipe itself still knows. */
+/* The pipe itself still knows. */
 static bool reader_gone(void)
 {
 	struct pollfd out = {.fd = STDOUT_FILENO};
@@ -20,6 +20,8 @@ static void close_output(void)
 {
 	bool lost = ferror(stdout) != 0, gone = reader_gone();
 	errno = 0;
+	if (lost && !gone) /* errno of an earlier failed write is lost: that of the next one is the same */
+		lost = write(STDOUT_FILENO, "\n", 1) != 0;
 	if ((fclose(stdout) == 0 && !lost) || errno == EPIPE || gone)
 		return;
 	dprintf(STDERR_FILENO, "%s: cannot write standard output%s%s\n", program_invocation_short_name,

@@ -18,7 +18,7 @@ lost() { # WHY, then the program and its arguments: its standard output is `to`
 		*) "$@" >/dev/full 2>err || code=$? ;;
 		esac
 		[ "$code" = 1 ] && [ "$(wc -l <err)" = 1 ] || fail "$* $to ends with $code"
-		has err "$why: cannot write standard output"
+		has err "$why: cannot write standard output: "
 	done
 }
 
@@ -26,6 +26,7 @@ lost 'starling doctor' "$program" doctor --config config.yaml --json
 lost 'starling estimate' "$program" estimate ring -n 6
 lost 'starling estimate' "$program" estimate ring -n 6 --json
 lost 'starling topology generate' "$program" topology generate ring -n 6
+lost 'starling topology generate' "$program" topology generate ring -n 2000 # more than a buffer
 lost 'starling topology augment' "$program" topology augment ring -n 6
 for what in --settings --version --help --usage; do
 	lost starlingd "$starlingd" $what
