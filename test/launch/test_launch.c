@@ -352,6 +352,8 @@ static const struct {
 	{"--topology loop.txt", "loop.txt:2"},
 	{"--topology none.txt", "none.txt"},
 	{"-n 5 --topology star --set privacy_check=enforce", "no step of star tolerates 1 colluding learner"},
+	{"--topology never.txt --set privacy_check=enforce",
+	 "no step of never.txt tolerates 1 colluding learner"},
 	{"-n 2 --set privacy_check=enforce", "2 learners are too few for tolerance 1"},
 	{"--chaos 0", "--chaos 0: must be"},
 	{"--chaos 3 --no-restart", "--chaos and --no-restart: a killed learner must be started again"},

@@ -8,27 +8,31 @@
 struct check {
 	const struct sl_plan *plan;
 	struct sl_figures figures;
-	uint32_t connected, refused; /* steps */
+	uint32_t possible, warned; /* steps */
 };
 
-/* Count the step, and warn if it is refused. A step that is not connected was warned of before. */
+/* Count the step, and warn if it is refused, or goes on without some. A step that is not connected was warned
+ * of before. */
 static int check_step(struct check *check, uint32_t step, struct sl_progress *progress)
 {
 	char why[1024];
+	const struct sl_analysis *a = &check->figures.analysis;
 	uint64_t c = check->plan->settings.tolerance;
-	check->figures.request.analysis.missing = check->refused < WARNINGS_MOST;
+	check->figures.request.analysis.missing = check->warned < WARNINGS_MOST;
 	int rc = sl_figures_step(&check->figures, step);
-	if (rc != SL_OK || check->figures.analysis.components > 1)
+	if (rc != SL_OK)
 		return rc;
-	check->connected++;
-	if (sl_privacy_check(check->plan->learners, check->figures.analysis.kappa, c) == SL_PRIVACY_KEPT)
+	bool kept = sl_privacy_check(check->plan->learners, a->kappa, c) == SL_PRIVACY_KEPT;
+	check->possible += kept || a->kept_count > 0;
+	if (kept || a->components > 1)
 		return SL_OK;
 	sl_figures_refusal(&check->figures, c, why, sizeof why);
-	if (check->refused++ < WARNINGS_MOST)
-		sl_progress_line(progress, "warning: step %u will be %s: %s", step + 1,
+	if (check->warned++ < WARNINGS_MOST)
+		sl_progress_line(progress, "warning: step %u will %s: %s", step + 1,
 				 check->plan->settings.privacy_check == SL_PRIVACY_WARN
-					 ? "logged as not private"
-					 : "refused",
+					 ? "be logged as not private"
+				 : a->kept_count > 0 ? "leave learners out"
+						     : "be refused",
 				 why);
 	return SL_OK;
 }
@@ -43,11 +47,10 @@ static int conclude(const struct check *check, struct sl_progress *progress, str
 {
 	const struct sl_plan *plan = check->plan;
 	uint32_t c = plan->settings.tolerance;
-	if (check->refused > WARNINGS_MOST)
+	if (check->warned > WARNINGS_MOST)
 		sl_progress_line(progress, "warning: and %u more of the %u steps",
-				 check->refused - WARNINGS_MOST, plan->schedule.steps);
-	if (check->refused < check->connected || check->refused == 0 ||
-	    plan->settings.privacy_check == SL_PRIVACY_WARN)
+				 check->warned - WARNINGS_MOST, plan->schedule.steps);
+	if (check->possible > 0 || plan->settings.privacy_check == SL_PRIVACY_WARN)
 		return SL_OK;
 	return sl_err_set(error, SL_ERR_REFUSED,
 			  "no step of %s tolerates %u colluding learner%s, so every round would be refused: "
@@ -72,8 +75,9 @@ int sl_launch_privacy_check(struct sl_plan *plan, struct sl_progress *progress, 
 {
 	struct check check = {.plan = plan};
 	uint32_t c = plan->settings.tolerance;
-	const struct sl_figures_request request = {.analysis = {.tolerance = c, .kappa_most = c + 1},
-						   .p = SL_P_MERSENNE31};
+	const struct sl_figures_request request = {
+		.analysis = {.tolerance = c, .kappa_most = c + 1, .least = plan->quorum},
+		.p = SL_P_MERSENNE31};
 	if (sl_privacy_check(plan->learners, c + 1, c) != SL_PRIVACY_KEPT)
 		return refuse_few(plan, error);
 	int rc = sl_figures_open(&check.figures, &plan->schedule, &request);
