@@ -49,9 +49,13 @@ done
 printf 'run: r\nid: 1\nroster: roster.yaml\nidentity: identity\nstate: state\nrounds: 3\ntrainer: noise\nnoise_parameters: 10\n' >over/starlingd.yaml
 ln -s round-000002.safetensors over/state/checkpoints/latest.safetensors
 ends 2 status over
-has out '2/3' 'its last lines in the journal' '1 learner: 1 stopped'
+has out 'xana1 ' '2/3' 'its last lines in the journal' '1 learner: 1 stopped'
 "$program" doctor --config over/starlingd.yaml >out 2>err || :
 has out 'warn  learner: it is not running; start it'
+mkdir -p fresh/1
+cp -r over/identity over/roster.yaml over/starlingd.yaml fresh/1
+ends 2 status fresh
+has out 'xana1 ' 'has begun no round'
 ln -sf round-000003.safetensors over/state/checkpoints/latest.safetensors
 ends 2 status over
 has out '3/3' 'all 3 rounds are committed' '1 learner: 1 finished'

@@ -54,12 +54,13 @@ class Row:
             self.last, self.charged = clean(self.last), clean(self.charged)
             self.state = self._state_of_log()
             self.asked.know(self.last, "learner")
-            if self.state == "stopped" and self.last is None and self.asked.config:
+            if self.state in ("stopped", "new") and self.last is None and self.asked.config:
                 self._take_state()
 
     def _take_state(self) -> None:
-        """Without a log, the state folder tells which round was the last one, and the settings how many there are."""
+        """Without a log, the state folder tells which round was the last one, and the settings how many there are, and the name."""
         facts = json.loads(command.ask("machine", subject=self.asked.config, config=True))["facts"] or {}
+        self.asked.know(inner(facts, "self"), "id")
         self.committed, self.rounds = committed(text(facts, "state")), whole(facts, "rounds")
         if 0 < self.rounds <= self.committed:
             self.state = "finished"
