@@ -46,3 +46,9 @@ has out "demo: $folder/.venv/bin/python3 has no numpy: /usr/bin/python3 runs" \
 	'launch --verify -n 4 -- /usr/bin/python3 tools/python/examples/regression.py'
 uv run try/tools/demo -n 4 --set dp=record -- python3 tools/python/examples/regression.py >out 2>err || fail "the demo with dp"
 has out 'launch -n 4 --set dp=record -- ' # dp excludes --verify
+
+# One that is too old is named, though it has numpy.
+printf '#!/bin/sh\nexec %s -c "import sys; sys.version_info = (3, 8, 18); exec(sys.argv[2])" "$@"\n' "$python" >try/python3
+chmod +x try/python3
+PATH=$folder/try:$PATH try/tools/demo -n 3 -- python3 train.py >out 2>err && fail "no failure"
+has err "demo: $folder/try/python3 is older than Python 3.9: put another one first on PATH, or name"
