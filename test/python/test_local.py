@@ -8,6 +8,7 @@ import sys
 import tempfile
 import textwrap
 import unittest
+import warnings
 from pathlib import Path
 from unittest import mock
 
@@ -63,6 +64,25 @@ class Local(unittest.TestCase):
                 for mean in threads.map(learner, sockets):
                     self.assertEqual({name: np.ravel(part).tolist() for name, part in mean.items()},
                                      {name: np.ravel(part).tolist() for name, part in model.items()})
+
+    def run_with_a_burst(self, **settings):
+        def learner(socket):
+            with socket({"w": np.zeros(400)}) as group:
+                for t in group:
+                    group.mean({"w": (np.zeros(400) if t == 1 else group.model["w"]) + (1e9 if t == 3 else 1)})
+
+        with starling.local(3, rounds=3, program=PROGRAM, topology="complete", **settings) as sockets:
+            with concurrent.futures.ThreadPoolExecutor(3) as threads:
+                list(threads.map(learner, sockets))
+
+    def test_a_change_that_is_cut_is_told_of(self):
+        with self.assertWarnsRegex(UserWarning, "^the means lack what learners have cut: round 3: 400 values .* beyond .* cuts\\)$") as warned:
+            self.run_with_a_burst()
+        self.assertEqual((warned.filename, len(warned.warnings)), (__file__, 1))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", UserWarning)
+            self.run_with_a_burst(decimals=3, clipping_range=10, clipping="clamp")
+            self.run_with_a_burst(values="model")
 
     def test_errors_of_the_launcher(self):
         for options, text in (({"decimals": "many"}, "decimals"), ({"trainer": "noise"}, "cat is the trainer"),
