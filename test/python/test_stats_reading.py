@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from starling.stats import Columns, InputError, read, special
+from starling.stats.csv import columns_of
 from starling.stats.formula import design
 
 ROWS = [("Ada \"A.\"", "36.5", "1234.25"), ("Zoë", "NA", "-7"), ("two\nlines; and, more", "41", "0.5")]
@@ -172,6 +173,20 @@ class Csv(unittest.TestCase):
             got.codes("g", ["y", "z"])
         with self.assertRaisesRegex(InputError, "at least two different"):
             got.codes("g", ["y", "y"])
+
+    def test_data_of_another_kind(self):
+        for column in ("abc", 5, None, np.zeros((3, 2)), np.float64(1)):
+            with self.subTest(column), self.assertRaisesRegex(InputError, "^the data: x is no column: give a list, or an array of one dimension$"):
+                columns_of({"x": column})
+        for data in (5, None, [1.0], np.zeros(3)):
+            with self.subTest(data), self.assertRaisesRegex(InputError, "path of a file, a DataFrame or a dict of columns, not a "):
+                columns_of(data)
+        for cell in (1j, np.complex128(1), np.complex64(1)):
+            with self.subTest(cell), self.assertRaisesRegex(InputError, "row 2: x is .*, which is no number"):
+                Columns({"x": [1.0, cell]}).numbers("x")
+        np.testing.assert_array_equal(columns_of({"x": range(3)}).numbers("x"), [0, 1, 2])
+        with self.assertRaisesRegex(InputError, "^the data: there are no rows$"):
+            design("y ~ x", Columns({"x": [], "y": []}))
 
     @installed("pandas")
     def test_data_frame(self):

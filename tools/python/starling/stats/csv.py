@@ -150,6 +150,9 @@ class Columns:
         self._columns = {str(name): columns[name] for name in columns}
         self._missing = {word.strip().lower() for word in missing}
         self._numbers, self._lines = Numbers(decimal, thousands), lines
+        for name, column in self._columns.items():
+            if isinstance(column, (str, bytes)) or not hasattr(column, "__len__") or getattr(column, "ndim", 1) != 1:
+                raise InputError(f"{source}: {name} is no column: give a list, or an array of one dimension")
         sizes = {len(column) for column in self._columns.values()}
         if len(sizes) > 1:
             raise InputError(f"{source}: the columns have different lengths: {sorted(sizes)}")
@@ -195,7 +198,7 @@ class Columns:
             return float(self._plain(name, row, cell, f"name the categories of a column of words (--levels {name}=A,B), or the word "
                                      "as missing (--missing)"))
         try:
-            return float(cell)
+            return float(cell if not isinstance(cell, np.complexfloating) else complex(cell))
         except (TypeError, ValueError):
             raise InputError(f"{self.at(row)}: {name} is {cell!r}, which is no number") from None
 
@@ -311,4 +314,8 @@ def columns_of(data: Any) -> Columns:
     """Return `data`, a Columns, the path of a file, a pandas DataFrame or a dict of arrays, as Columns."""
     if isinstance(data, Columns):
         return data
-    return read(data) if isinstance(data, (str, os.PathLike)) else Columns({name: data[name] for name in data})
+    if isinstance(data, (str, os.PathLike)):
+        return read(data)
+    if not hasattr(data, "keys"):
+        raise InputError(f"the data are the path of a file, a DataFrame or a dict of columns, not a {type(data).__name__}")
+    return Columns({name: data[name] for name in data})

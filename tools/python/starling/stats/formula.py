@@ -239,5 +239,7 @@ def design(formula: str, data: Columns, levels: Levels | None = None, extra: Seq
 
 def check_rows(rows: int, data: Columns, names: Sequence[str]) -> None:
     """Raise InputError if no row is left."""
+    if data.rows == 0:
+        raise InputError(f"{data.source}: there are no rows")
     if rows == 0:
         raise InputError(f"{data.source}: each of its {data.rows} rows has a missing value in {', '.join(names)}: no row is left")
