@@ -29,10 +29,11 @@ class Estimators(unittest.TestCase):
         learner.tell("done")
 
     def test_kinds_of_estimators(self):
-        from sklearn.linear_model import SGDClassifier, SGDRegressor
+        from sklearn.linear_model import SGDClassifier, SGDOneClassSVM, SGDRegressor
         from sklearn.neural_network import MLPClassifier
 
-        kinds = {"estimator.coef_": (SGDClassifier(), [0, 1]), "estimator.intercept_": (SGDRegressor(), None),
+        kinds = {"estimator.offset_": (SGDOneClassSVM(), None),
+                 "estimator.coef_": (SGDClassifier(), [0, 1]), "estimator.intercept_": (SGDRegressor(), None),
                  "estimator.coefs_.1": (MLPClassifier((3,), random_state=1), [0, 1])}
         for name, (estimator, classes) in kinds.items():
             def script(learner):
@@ -46,6 +47,15 @@ class Estimators(unittest.TestCase):
                 for part in starling.sklearn.learned(made).values():
                     self.assertTrue(all(np.all(array == 20) for array in part), part)
 
+    def test_a_sparse_matrix(self):
+        from scipy.sparse import csr_matrix
+        from sklearn.linear_model import SGDClassifier
+
+        with FakeLearner(lambda learner: self.rounds(learner, lambda t, up: up, [4])) as learner:
+            starling.sklearn.fit(SGDClassifier(), csr_matrix(X / 100), Y, classes=[0, 1], path=learner.path)
+        with self.assertRaisesRegex(TypeError, "standardize takes no sparse matrix"):
+            starling.sklearn.fit(SGDClassifier(), csr_matrix(X), Y, classes=[0, 1], path="nowhere", standardize=True)
+
     def test_what_cannot_be_averaged(self):
         from sklearn.ensemble import RandomForestClassifier
         from sklearn.linear_model import SGDClassifier
@@ -55,6 +65,7 @@ class Estimators(unittest.TestCase):
         for estimator, error, text in ((GaussianNB(), TypeError, "cannot be averaged"),
                                        (SGDClassifier(average=True), TypeError, "cannot be averaged"),
                                        (RandomForestClassifier(), TypeError, "has no partial_fit"),
+                                       (SGDClassifier, TypeError, r"give an estimator, SGDClassifier\(...\), not its class"),
                                        (MLPClassifier(), ValueError, "needs a random_state")):
             with self.assertRaisesRegex(error, text):
                 starling.sklearn.fit(estimator, X, Y, classes=[0, 1], path="nowhere")

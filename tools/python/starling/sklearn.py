@@ -33,7 +33,7 @@ from starling import dp
 from starling.group import Error, Group, join
 
 # Attributes with the learned arrays: of linear models, and (lists of arrays) of neural networks.
-LEARNED = ("coef_", "intercept_", "coefs_", "intercepts_")
+LEARNED = ("coef_", "intercept_", "offset_", "coefs_", "intercepts_")  # offset_: of SGDOneClassSVM
 
 
 # ---- mean and variance of the columns of all learners ----
@@ -103,6 +103,8 @@ def standardize(X: np.ndarray, path: str | None = None) -> Any:
 
 def _check(estimator: Any) -> None:
     name = type(estimator).__name__
+    if isinstance(estimator, type):
+        raise TypeError(f"give an estimator, {estimator.__name__}(...), not its class")
     if not hasattr(estimator, "partial_fit"):
         raise TypeError(f"{name} cannot be trained in rounds: it has no partial_fit")
     if hasattr(estimator, "hidden_layer_sizes") and not hasattr(estimator, "coefs_") and estimator.random_state is None:
@@ -144,7 +146,10 @@ def fit(estimator: Any, X: np.ndarray, y: np.ndarray, *, classes: Sequence[Any] 
     then names columns of whose variance digits were lost. Raises TypeError if the estimator cannot be averaged, ValueError
     if `random_state` is missing, Error if `standardize` has too few rounds."""
     _check(estimator)
+    if standardize and hasattr(X, "nnz"):
+        raise TypeError("standardize takes no sparse matrix: scaled columns have no zeros; give X.toarray(), or leave standardize out")
     X, columns = np.asarray(X, dtype=np.float64) if standardize else X, None
+    samples = X.shape[0] if hasattr(X, "shape") else len(X)
     with join(path=path, values=values or ("model" if standardize else "update")) as group:
         dp.refuse(group, "an estimator of scikit-learn")
         for _ in group:
@@ -153,7 +158,8 @@ def fit(estimator: Any, X: np.ndarray, y: np.ndarray, *, classes: Sequence[Any] 
             model = {"estimator": learned(estimator)}
             if standardize:
                 model["columns"] = _columns(X, columns, group.committed)
-            model = group.mean(model, weight=len(X), metrics={"score": estimator.score(inputs, y)})
+            scores = {"score": estimator.score(inputs, y)} if hasattr(estimator, "score") else {}
+            model = group.mean(model, weight=samples, metrics=scores)
             if standardize:
                 _need_rounds(group, len(STAGES) + 1)
             learn(estimator, model["estimator"])
