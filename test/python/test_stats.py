@@ -384,6 +384,10 @@ class BadInput(Case):
             for formula in ("bmi ~ one", "one ~ bmi"):
                 self.fails(stats.NoResult, "one is constant", lambda s, part: stats.glm(s, formula, part), parts)
             self.fails(stats.NoResult, "one is constant", lambda s, part: stats.ttest(s, "one ~ sex", part, LEVELS), parts)
+        # large, with a small variance
+        parts = [{**part, "far": part["bmi"] + 1e8} for part in PARTS]
+        got = pooled(lambda s, part: stats.glm(s, "far ~ years", part), parts)
+        self.near(got["coef"][1], np.polyfit(ALL["years"], ALL["bmi"], 1)[0], 1e-6)
         # constant at each site, and different between them
         parts = [{**part, "site": np.full(part["bmi"].size, float(place))} for place, part in enumerate(PARTS)]
         got = pooled(lambda s, part: stats.glm(s, "bmi ~ site", part), parts)
