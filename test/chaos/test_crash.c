@@ -117,12 +117,13 @@ CLUSTER_TEST(one_dies_while_it_catches_up)
 	end(c, SL_FAILPOINT_CATCHING_UP, 1);
 }
 
-/* A newer roster comes in the middle of round 2: all start again in place, and 2 dies before its program runs
+/* A newer roster comes in the middle of round 2, or later on a busy machine, but not with the last commit,
+ * which a start right after it would not log: all start again in place, and 2 dies before its program runs
  * again. It has the roster and the attempt on its disk. Member 5 was never there. */
 static void die_at_restart(struct cluster *c, enum sl_failpoint point)
 {
 	struct sl_error wrong = {0};
-	cluster_open(c, 5, "rounds=3 quorum=majority serve_after_end=2");
+	cluster_open(c, 5, "rounds=20 quorum=majority");
 	for (uint32_t i = 1; i <= 4; i++)
 		if (i == 2)
 			cluster_start_failing(c, i, names[point]);
@@ -134,7 +135,7 @@ static void die_at_restart(struct cluster *c, enum sl_failpoint point)
 		cluster_signal(c, i, SIGHUP);
 	assert_int_equal(cluster_tend(c), 1);
 	for (uint32_t i = 1; i <= 4; i++) {
-		assert_int_equal(cluster_last_round(c, i), 3);
+		assert_int_equal(cluster_last_round(c, i), 20);
 		assert_int_equal(cluster_count(c, i, "start number 2 of this learner"), 1);
 	}
 	cluster_look_exact(c, 1u << 4, &wrong);

@@ -83,7 +83,7 @@ rm -r gp
 # Before the first start: the command that starts it, whether the folder or the one above is named.
 for name in ga .; do
 	ends 2 status $name
-	has out 'xga ' 'has begun no round; start it: starlingd --config'
+	has out 'xa ' 'has begun no round; start it: starlingd --config'
 done
 ends 2 status --json ga
 has out '"state": "new"'
@@ -222,7 +222,7 @@ code=0
 env -u XDG_DATA_HOME HOME="$folder/home" "$@" "$program" status >"$folder/out" 2>"$folder/err" || code=$?
 cd "$folder"
 [ $code = 2 ] || fail "status of a user ends with $code"
-has out "run folder $folder/home/.local/share/starling" 'xlab '
+has out "run folder $folder/home/.local/share/starling" 'xa '
 
 # A folder that the user cannot read is not called empty.
 if [ $# -gt 0 ]; then
