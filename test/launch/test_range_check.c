@@ -6,7 +6,7 @@
 #include "common/base/random.h"
 #include "common/field/encoding.h"
 #include "test/lib/test.h"
-#include "tools/lib/range_check.h"
+#include "test/simulator/range_check.h"
 
 #define TENSORS 6u
 

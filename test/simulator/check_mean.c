@@ -1,8 +1,8 @@
 /* The committed model is the mean of the models that went in. */
 #include <math.h>
 
-#include "tools/lib/range_check.h"
 #include "test/simulator/check.h"
+#include "test/simulator/range_check.h"
 
 double sl_sim_check_value(const struct sl_tensor_run *run, const void *model, size_t e)
 {

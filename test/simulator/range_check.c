@@ -1,4 +1,4 @@
-#include "tools/lib/range_check.h"
+#include "test/simulator/range_check.h"
 
 #include <math.h>
 
