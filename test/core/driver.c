@@ -60,9 +60,9 @@ const char *driver_step(struct driver *p, struct sl_event event)
 	event.now = p->now;
 	event.more = p->more;
 	p->given += event.buffer != NULL;
-	sl_host_trace_cause(&p->trace, &event);
+	sl_sim_trace_cause(&p->trace, &event);
 	p->code = sl_core_run(p->core, &event, &p->actions, &duties, p);
-	sl_host_trace_effects(&p->trace, &p->actions);
+	sl_sim_trace_effects(&p->trace, &p->actions);
 	return p->trace.text;
 }
 
@@ -162,7 +162,7 @@ static bool step_job(struct driver *p, const char *head)
 	bool late = strncmp(head, "late ", 5) == 0;
 	head += late ? 5 : 0;
 	for (enum sl_job_kind kind = 1; kind < SL_JOB_KINDS; kind++) {
-		const char *name = sl_host_trace_job(kind), *outcome = head + strlen(name);
+		const char *name = sl_sim_trace_job(kind), *outcome = head + strlen(name);
 		if (strncmp(head, name, strlen(name)) != 0 ||
 		    (strcmp(outcome, " done") != 0 && strcmp(outcome, " failed") != 0))
 			continue;

@@ -4,9 +4,9 @@
  *		"hello t1 ready from 2 3\n"
  *		"trained -> DISCOVER, *, link state of 1 a1 to 2 3");
  *
- * A line is a cause, or a cause and the effects that it must have, both as tools/host/trace.h writes them. In
- * effects, * stands for any text; "invalid" says that the core refused the event. The
- * first line starts the core.
+ * A line is a cause, or a cause and the effects that it must have, both as test/explorer/trace.h writes them.
+ *In effects, * stands for any text; "invalid" says that the core refused the event. The first line starts the
+ *core.
  *
  *	start, trained, operator abort
  *	link up ID .., link down ID ..
@@ -32,7 +32,7 @@
 
 #include <string.h>
 
-#include "tools/host/trace.h"
+#include "test/explorer/trace.h"
 
 struct driver {
 	struct sl_core_config config;
@@ -53,7 +53,7 @@ struct driver {
 	uint32_t given, back, holds;			/* buffers; those that the core may keep at the end */
 	int code;					/* of the last step */
 	struct sl_actions actions;
-	struct sl_host_trace trace;
+	struct sl_sim_trace trace;
 };
 
 /* A case that is nothing but a script, played to the driver `begin`. */

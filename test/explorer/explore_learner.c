@@ -9,7 +9,7 @@
 #include "common/core/execute.h"
 #include "tools/host/heap.h"
 #include "tools/host/packet.h"
-#include "tools/host/trace.h"
+#include "test/explorer/trace.h"
 
 #define BLOCK 256u
 #define HEAP ((size_t)1 << 20)
@@ -39,7 +39,7 @@ struct sl_explore_stage {
 	bool crash;
 	const char *broken;
 	struct sl_actions actions;
-	struct sl_host_trace trace;
+	struct sl_sim_trace trace;
 };
 
 static struct sl_heap *heap_of(struct learner *l)
@@ -209,8 +209,8 @@ static void tell(void *shell, const struct sl_event *event, int code)
 	struct sl_explore_stage *g = x->stage;
 	if (code != SL_OK || x->lines == NULL || event->kind == SL_EVENT_COMPUTED)
 		return;
-	sl_host_trace_cause(&g->trace, event);
-	sl_host_trace_effects(&g->trace, &g->actions);
+	sl_sim_trace_cause(&g->trace, event);
+	sl_sim_trace_effects(&g->trace, &g->actions);
 	fprintf(x->lines, "    %u: %s\n", x->ids[g->learner->self], g->trace.text);
 }
 

@@ -22,8 +22,8 @@ void sl_sim_fail(struct sl_sim *sim, const char *format, ...)
 	sim->trace.used = 0;
 	sim->trace.text[0] = '\0';
 	if (sim->cause != NULL) {
-		sl_host_trace_cause(&sim->trace, sim->cause);
-		sl_host_trace_effects(&sim->trace, &sim->actions);
+		sl_sim_trace_cause(&sim->trace, sim->cause);
+		sl_sim_trace_effects(&sim->trace, &sim->actions);
 	}
 	snprintf(text, sizeof text, "seed %llu, %llu ms: %s%s%s%s", (unsigned long long)sim->options.seed,
 		 (unsigned long long)(sim->now / 1000), why, sim->cause != NULL ? ", after step \"" : "",

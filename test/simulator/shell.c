@@ -335,8 +335,8 @@ void sl_sim_clock_jump(struct sl_sim *sim, uint32_t i, uint64_t us)
 /* Write the line of a step; only on request, since lines take half of a run's time. */
 static void tell(struct sl_sim *sim, uint32_t i, const struct sl_event *event)
 {
-	sl_host_trace_cause(&sim->trace, event);
-	sl_host_trace_effects(&sim->trace, &sim->actions);
+	sl_sim_trace_cause(&sim->trace, event);
+	sl_sim_trace_effects(&sim->trace, &sim->actions);
 	fprintf(sim->lines, "%8llu [%u] %s\n", (unsigned long long)(sim->now / 1000), sim->ids[i],
 		sim->trace.text);
 }

@@ -22,8 +22,8 @@
 #include "common/base/random.h"
 #include "common/core/core.h"
 #include "tools/host/packet.h"
+#include "test/explorer/trace.h"
 #include "test/simulator/seen.h"
-#include "tools/host/trace.h"
 
 #define SL_SIM_BUFFERS_MAX 4096u
 
@@ -191,7 +191,7 @@ struct sl_sim {
 	struct sl_actions actions;
 	const struct sl_event *cause; /* of the actions, while they are carried out */
 	uint32_t actor, life;	      /* whose they are */
-	struct sl_host_trace trace;
+	struct sl_sim_trace trace;
 };
 
 /* Return a simulation. Defaults: n = 8 floats, p auto, 1 round, a majority as quorum, c = 1, a privacy check

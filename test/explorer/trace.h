@@ -12,14 +12,14 @@
 
 #define SL_SIM_TRACE_BYTES 2048u
 
-struct sl_host_trace {
+struct sl_sim_trace {
 	const sl_id *ids;
 	uint32_t count;
 	char text[SL_SIM_TRACE_BYTES];
 	size_t used;
 };
 
-const char *sl_host_trace_job(enum sl_job_kind kind);
+const char *sl_sim_trace_job(enum sl_job_kind kind);
 
-void sl_host_trace_cause(struct sl_host_trace *trace, const struct sl_event *event);
-void sl_host_trace_effects(struct sl_host_trace *trace, const struct sl_actions *actions);
+void sl_sim_trace_cause(struct sl_sim_trace *trace, const struct sl_event *event);
+void sl_sim_trace_effects(struct sl_sim_trace *trace, const struct sl_actions *actions);

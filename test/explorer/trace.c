@@ -1,4 +1,4 @@
-#include "tools/host/trace.h"
+#include "test/explorer/trace.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -23,12 +23,12 @@ static const char *record_name(const struct sl_durable *what)
 	return what->says == SL_ABORT_UNSIGNED ? "given up" : records[what->kind];
 }
 
-const char *sl_host_trace_job(enum sl_job_kind kind)
+const char *sl_sim_trace_job(enum sl_job_kind kind)
 {
 	return jobs[kind];
 }
 
-static void __attribute__((format(printf, 2, 3))) say(struct sl_host_trace *t, const char *format, ...)
+static void __attribute__((format(printf, 2, 3))) say(struct sl_sim_trace *t, const char *format, ...)
 {
 	va_list list;
 	va_start(list, format);
@@ -39,12 +39,12 @@ static void __attribute__((format(printf, 2, 3))) say(struct sl_host_trace *t, c
 }
 
 /* An event may name a learner that does not exist: the core has to refuse it. */
-static sl_id who(const struct sl_host_trace *t, uint32_t i)
+static sl_id who(const struct sl_sim_trace *t, uint32_t i)
 {
 	return i < t->count ? t->ids[i] : 0;
 }
 
-static void say_set(struct sl_host_trace *t, const uint64_t *set)
+static void say_set(struct sl_sim_trace *t, const uint64_t *set)
 {
 	for (uint32_t i = 0; set != NULL && i < t->count; i++)
 		if (sl_bit(set, i))
@@ -52,7 +52,7 @@ static void say_set(struct sl_host_trace *t, const uint64_t *set)
 }
 
 /* Write the numbers of the bits that are set. */
-static void say_bits(struct sl_host_trace *t, const uint8_t *bits, size_t bytes)
+static void say_bits(struct sl_sim_trace *t, const uint8_t *bits, size_t bytes)
 {
 	for (uint32_t i = 0; i < 8 * bytes; i++)
 		if (bits[i / 8] >> (i % 8) & 1)
@@ -64,7 +64,7 @@ static void say_bits(struct sl_host_trace *t, const uint8_t *bits, size_t bytes)
 		say(t, __VA_ARGS__);                                                                         \
 		break
 
-static void say_message(struct sl_host_trace *t, const struct sl_message *m)
+static void say_message(struct sl_sim_trace *t, const struct sl_message *m)
 {
 	static const uint8_t none[SL_HASH_BYTES];
 	static const char *const aborts[] = {"denial", "abort",	      "give-up",       "abort give-up",
@@ -102,14 +102,14 @@ static void say_message(struct sl_host_trace *t, const struct sl_message *m)
 	}
 }
 
-void sl_host_trace_cause(struct sl_host_trace *t, const struct sl_event *e)
+void sl_sim_trace_cause(struct sl_sim_trace *t, const struct sl_event *e)
 {
 	t->used = 0;
 	if (e->kind == SL_EVENT_MESSAGE) {
 		say_message(t, e->message);
 		say(t, " from %u", who(t, e->peer));
 	} else if (e->kind == SL_EVENT_COMPUTED) {
-		say(t, "%s done", sl_host_trace_job(e->result->kind));
+		say(t, "%s done", sl_sim_trace_job(e->result->kind));
 	} else {
 		say(t, "%s", events[e->kind]);
 		if (e->kind == SL_EVENT_LINK_UP || e->kind == SL_EVENT_LINK_DOWN)
@@ -117,7 +117,7 @@ void sl_host_trace_cause(struct sl_host_trace *t, const struct sl_event *e)
 	}
 }
 
-static void say_report(struct sl_host_trace *t, const struct sl_report *r)
+static void say_report(struct sl_sim_trace *t, const struct sl_report *r)
 {
 	if (r->kind == SL_REPORT_PHASE) {
 		say(t, "%s", sl_phase_name(r->phase));
@@ -144,13 +144,13 @@ static void say_report(struct sl_host_trace *t, const struct sl_report *r)
 	}
 }
 
-static void say_action(struct sl_host_trace *t, const struct sl_action *a)
+static void say_action(struct sl_sim_trace *t, const struct sl_action *a)
 {
 	switch (a->kind) {
 		ROW(SL_ACTION_PERSIST, "persist %s t%u a%u", record_name(&a->persist.what), a->persist.what.t,
 		    a->persist.what.a);
 		ROW(SL_ACTION_TRAIN, "train t%u draw %u", a->train.t, (uint32_t)a->train.draw);
-		ROW(SL_ACTION_COMPUTE, "compute %s", sl_host_trace_job(a->job.kind));
+		ROW(SL_ACTION_COMPUTE, "compute %s", sl_sim_trace_job(a->job.kind));
 		ROW(SL_ACTION_DROP, "drop");
 		ROW(SL_ACTION_WIPE, "wipe");
 		ROW(SL_ACTION_STOP, "stop %d", a->code);
@@ -170,7 +170,7 @@ static void say_action(struct sl_host_trace *t, const struct sl_action *a)
 }
 
 /* A message without receivers is no effect. */
-static bool effect(const struct sl_host_trace *t, const struct sl_action *a)
+static bool effect(const struct sl_sim_trace *t, const struct sl_action *a)
 {
 	if (a->kind != SL_ACTION_SEND)
 		return true;
@@ -180,7 +180,7 @@ static bool effect(const struct sl_host_trace *t, const struct sl_action *a)
 	return false;
 }
 
-void sl_host_trace_effects(struct sl_host_trace *t, const struct sl_actions *actions)
+void sl_sim_trace_effects(struct sl_sim_trace *t, const struct sl_actions *actions)
 {
 	say(t, " ->");
 	const char *comma = " ";
