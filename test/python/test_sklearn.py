@@ -55,6 +55,8 @@ class Estimators(unittest.TestCase):
             starling.sklearn.fit(SGDClassifier(), csr_matrix(X / 100), Y, classes=[0, 1], path=learner.path)
         with self.assertRaisesRegex(TypeError, "standardize takes no sparse matrix"):
             starling.sklearn.fit(SGDClassifier(), csr_matrix(X), Y, classes=[0, 1], path="nowhere", standardize=True)
+        with self.assertRaisesRegex(TypeError, "standardize takes no sparse matrix"):
+            starling.sklearn.standardize(csr_matrix(X), path="nowhere")
 
     def test_what_cannot_be_averaged(self):
         from sklearn.ensemble import RandomForestClassifier

@@ -121,7 +121,8 @@ def local(learners: int = 3, rounds: int = 10, *, topology: str | None = None, p
     An exception in one `with` block of a learner ends the others with an Error that names it.
     `topology`, `settings`: as `starling launch --topology` and `--set` take them. `program`: the launcher, if it is neither
     `starling` on PATH nor in the environment of this Python.
-    At the end, all learners are stopped, and their folder is removed. A warning tells if changes were beyond the ranges of their tensors, and cut. Error: the launcher has failed; the text is its own."""
+    At the end, all learners are stopped, and their folder is removed. A warning tells if changes were beyond the ranges of their
+    tensors, and cut. Error: the launcher has failed; the text is its own."""
     with tempfile.TemporaryDirectory(prefix="starling-") as folder:
         run, gate = os.path.join(folder, "run"), os.path.join(folder, "gate")
         os.mkfifo(gate)

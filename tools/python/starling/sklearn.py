@@ -79,6 +79,12 @@ def _warn_of_lost_digits(X: np.ndarray, known: dict[str, np.ndarray], group: Gro
                       "are lost; subtract the same constant from it at all learners", stacklevel=3)
 
 
+def _dense(X: Any) -> np.ndarray:
+    if hasattr(X, "nnz"):
+        raise TypeError("standardize takes no sparse matrix: scaled columns have no zeros; give X.toarray(), or leave standardize out")
+    return np.asarray(X, dtype=np.float64)
+
+
 def _need_rounds(group: Group, least: int) -> None:
     if group.rounds < least:
         raise Error(f"standardize needs at least {least} rounds, not {group.rounds}: it finds the scale in {len(STAGES)}")
@@ -89,7 +95,7 @@ def standardize(X: np.ndarray, path: str | None = None) -> Any:
 
     `path`: see `starling.join`. The weight of a learner is its number of samples. A warning names columns of whose variance
     digits were lost. Raises Error if the run has fewer rounds."""
-    X = np.asarray(X, dtype=np.float64)
+    X = _dense(X)
     with join(_columns(X, {}, 0), path, values="model") as group:
         dp.refuse(group, "the scale of columns")
         _need_rounds(group, len(STAGES))
@@ -146,9 +152,7 @@ def fit(estimator: Any, X: np.ndarray, y: np.ndarray, *, classes: Sequence[Any] 
     then names columns of whose variance digits were lost. Raises TypeError if the estimator cannot be averaged, ValueError
     if `random_state` is missing, Error if `standardize` has too few rounds."""
     _check(estimator)
-    if standardize and hasattr(X, "nnz"):
-        raise TypeError("standardize takes no sparse matrix: scaled columns have no zeros; give X.toarray(), or leave standardize out")
-    X, columns = np.asarray(X, dtype=np.float64) if standardize else X, None
+    X, columns = _dense(X) if standardize else X, None
     samples = X.shape[0] if hasattr(X, "shape") else len(X)
     with join(path=path, values=values or ("model" if standardize else "update")) as group:
         dp.refuse(group, "an estimator of scikit-learn")
