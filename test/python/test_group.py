@@ -75,7 +75,7 @@ class Options(unittest.TestCase):
                 starling.join(1.0, **{"path": "/dev/null/x", **options})
 
     def test_options_of_kinds_like_these(self):
-        for options in ({"timeout": np.float32(60)}, {"timeout": None}, {"metrics": {"loss": 1}}, {"stop": np.True_}):
+        for options in ({"timeout": np.float32(60)}, {"timeout": None}, {"metrics": {"loss": 1}}, {"stop": np.True_}, {"stop": None}):
             with self.subTest(options), FakeLearner(lambda learner: learner.accept()) as learner:
                 starling.join(1.0, os.fsencode(learner.path), **options).close()
             with FakeLearner(lambda learner: learner.accept()) as learner:

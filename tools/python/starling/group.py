@@ -103,7 +103,7 @@ class Group:
             raise ValueError(f'integers is None or "keep", not {integers!r}')
         if timeout is not None and not (isinstance(timeout, (int, float, np.number)) and 0 <= timeout <= threading.TIMEOUT_MAX):
             raise ValueError(f"timeout is a number of seconds, or None to wait, not {timeout!r}")
-        if not (callable(stop) or stop in (True, False)):
+        if not (callable(stop) or stop in (True, False, None)):
             raise ValueError(f"stop is True, False or a function of the means of the metrics, not {stop!r}")
         self.learner = self.learners = self.rounds = 0
         self.round = self.committed = self.participants = self.total_weight = 0
