@@ -43,6 +43,10 @@ int sl_yaml_text_check(const char *path, const char *text, size_t bytes, struct 
 		if (ampersands > SL_YAML_AMPERSANDS_MAX)
 			return sl_err_set(error, SL_ERR_FORMAT, "%s:%d:%zu: more than %u '&'", path, line,
 					  i - begin + 1, SL_YAML_AMPERSANDS_MAX);
+		if (strncmp(text + i, "''''", 4) == 0) /* libfyaml loses memory for each such text */
+			return sl_err_set(error, SL_ERR_FORMAT,
+					  "%s:%d:%zu: four ' in a row; put the text between \"", path, line,
+					  i - begin + 1);
 		if (text[i] == '\n') {
 			line++;
 			begin = i + 1;

@@ -11,7 +11,7 @@
 
 /* Refuse bytes that are not UTF-8, a zero byte and directives: libfyaml does not return from a directive that
  * is not UTF-8. Refuse many '&', of which anchors begin: libfyaml compares each anchor with all before it.
- * `path` is for the error. */
+ * Refuse four ' in a row: it loses the memory of a text with several. `path` is for the error. */
 int sl_yaml_text_check(const char *path, const char *text, size_t bytes, struct sl_error *error);
 
 /* Write `text`, which has no control characters, in double quotes. */

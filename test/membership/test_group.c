@@ -285,6 +285,17 @@ TEST_WITH(many_anchors_are_refused, enter, folder_leave)
 	free(text);
 }
 
+/* libfyaml would lose memory for each text of a peer in which quotes follow each other. */
+TEST_WITH(a_row_of_quotes_is_refused, enter, folder_leave)
+{
+	struct sl_group group;
+	struct sl_error error = {0};
+	assert_int_equal(read_text("- 'a\n  ''''b'\n", &group, &error), SL_ERR_FORMAT);
+	assert_string_equal(error.text, "r.yaml:2:3: four ' in a row; put the text between \"");
+	assert_int_equal(read_text("- '''b'''\n", &group, &error), SL_ERR_INVALID);
+	assert_null(strstr(error.text, "in a row"));
+}
+
 /* A file that was cut off anywhere is refused. */
 TEST_WITH(no_part_is_taken, enter, folder_leave)
 {
