@@ -17,7 +17,8 @@ static json_t *status_of(struct cluster *c)
 {
 	command(c, "status", "--json", "run");
 	json_t *document = json_loads(c->outcome.out, 0, NULL);
-	assert_true(json_is_object(document));
+	if (!json_is_object(document))
+		fail_msg("no status: %s%s", c->outcome.out, c->outcome.err);
 	assert_int_equal(json_integer_value(json_object_get(document, "exit_status")), c->outcome.status);
 	return document;
 }

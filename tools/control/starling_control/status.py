@@ -59,7 +59,10 @@ class Row:
 
     def _take_state(self) -> None:
         """Without a log, the state folder tells which round was the last one, and the settings how many there are, and the name."""
-        facts = json.loads(command.ask("machine", subject=self.asked.config, config=True))["facts"] or {}
+        try:
+            facts = json.loads(command.ask("machine", subject=self.asked.config, config=True))["facts"] or {}
+        except SystemExit:  # why is said; the other learners are shown all the same
+            return
         self.asked.know(inner(facts, "self"), "id")
         self.committed, self.rounds = committed(text(facts, "state")), whole(facts, "rounds")
         if 0 < self.rounds <= self.committed:
