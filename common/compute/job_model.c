@@ -371,7 +371,6 @@ bool sl_job_model_hash(const struct sl_workspace *workspace, const struct sl_vie
 	uint64_t sums[SL_BLOCK_ELEMENTS], model[SL_BLOCK_ELEMENTS];
 	struct sl_vector_hash hash;
 	const struct sl_ranges *ranges = &workspace->ranges;
-	bool finite;
 	sl_vector_hash_begin(&hash);
 	if (ranges->count > 0) {
 		memset(ranges->most, 0, ranges->count * sizeof *ranges->most);
@@ -386,7 +385,7 @@ bool sl_job_model_hash(const struct sl_workspace *workspace, const struct sl_vie
 		if (ranges->count > 0)
 			note_values(workspace, model, at, count);
 	}
-	finite = !sl_workspace_over(workspace);
+	bool finite = !sl_workspace_over(workspace);
 	for (uint32_t k = 0; k < ranges->count; k++)
 		finite &= isfinite(ranges->value[k]) != 0;
 	if (finite && ranges->count > 0) {

@@ -62,8 +62,8 @@ struct sl_workspace {
 	sl_key_source source;
 	void *source_context;
 	struct sl_team *team;	  /* NULL: all parts run on the caller */
-	const atomic_uint *wipes; /* calls of sl_job_wipe that wait for the job: it may end early, for nobody
-				     needs what it makes. NULL: it runs to its end */
+	const atomic_uint *wipes; /* above 0: what the job makes will be wiped, so it may end early. NULL:
+				     it runs to its end */
 
 	uint8_t *s;		    /* masked state, then the state of the engine, then Z; packed (state.h) */
 	size_t s_bytes;		    /* at least sl_state_packed(view) from ENCODE or SUM on */

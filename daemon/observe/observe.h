@@ -182,8 +182,8 @@ int sl_observe_peers(struct sl_observe *observe, struct sl_error *error);
 void sl_observe_report(struct sl_observe *observe, const struct sl_report *report);
 /* Show what is spent of the privacy, as the ledger has it. */
 void sl_observe_spent(struct sl_observe *observe, const struct sl_ledger *ledger);
-/* Return what the learner waits for, and for whom: as the core says, but while a job runs not for the disk.
- */
+/* Return what the learner waits for, and for whom. The core does not tell a job from a write: while a job
+ * runs, a wait for the disk is one for the arithmetic. */
 enum sl_wait sl_observe_awaits(const struct sl_observe *observe, uint64_t *set);
 /* Free all of it. The log is closed: nothing is logged any more. */
 void sl_observe_close(struct sl_observe *observe);

@@ -9,7 +9,7 @@
 
 #define BACKLOG 16
 
-/* Remove a socket at which nobody listens, such as that of a learner that was killed. */
+/* Remove a socket that a learner which was killed has left: no process listens at it. */
 static void remove_dead(const struct sockaddr_un *address)
 {
 	struct stat status;

@@ -4,6 +4,6 @@
 #include "common/base/err.h"
 
 /* Listen on `path` with mode 0600 and return the descriptor, not blocking and closed on exec, in *fd. A
- * socket at which nobody listens is replaced; any other file stays, and is an error. `what` begins the error.
- */
+ * socket that no process listens at is replaced; any other file stays, and is an error, which begins with
+ * `what`. */
 int sl_unix_socket_listen(const char *path, const char *what, int *fd, struct sl_error *error);

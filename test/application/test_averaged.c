@@ -172,14 +172,19 @@ TEST_WITH(every_dtype_is_checked, folder_setup, folder_teardown)
 	learner_end(&c);
 }
 
+static void open_exact(void *state)
+{
+	learner_init(state);
+	learner.settings.decimals = SL_DECIMALS_AUTO;
+	learner.settings.clipping_range = SL_CLIPPING_RANGE_AUTO;
+	learner_open_begin();
+}
+
 /* Without decimals, values are averaged exactly: any float32 is accepted. */
 TEST_WITH(exact_values, folder_setup, folder_teardown)
 {
 	struct client c;
-	learner_init(*state);
-	learner.settings.decimals = SL_DECIMALS_AUTO;
-	learner.settings.clipping_range = SL_CLIPPING_RANGE_AUTO;
-	learner_open_begin();
+	open_exact(*state);
 	join_with(&c, TENSORS,
 		  "{\"type\":\"joined\",\"version\":1,\"learner\":3,\"name\":\"clinic-c\",\"learners\":2,"
 		  "\"rounds\":2,"
@@ -201,10 +206,7 @@ TEST_WITH(exact_values, folder_setup, folder_teardown)
 TEST_WITH(a_value_beyond_the_field, folder_setup, folder_teardown)
 {
 	struct client c;
-	learner_init(*state);
-	learner.settings.decimals = SL_DECIMALS_AUTO;
-	learner.settings.clipping_range = SL_CLIPPING_RANGE_AUTO;
-	learner_open_begin();
+	open_exact(*state);
 	join_with(&c, "\"tensors\":[{\"name\":\"d\",\"shape\":[1],\"dtype\":\"float64\"}]",
 		  "{\"type\":\"joined\"");
 	learner_open_end();

@@ -44,7 +44,7 @@ static bool claim_next(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_mes
 }
 
 /* Trainings are so long that no pause (ROUND.md §11.2 The exchange) is left from one round to the next.
- * VICTIM takes part in most rounds, and with this seed it is blamed by nobody. */
+ * VICTIM takes part in most rounds. With this seed, no learner gives it a penalty. */
 TEST(a_round_that_is_never_shown)
 {
 	struct sl_sim *sim = against_claimer(claim_next);
@@ -112,7 +112,7 @@ TEST(another_start_over_the_same_link)
 	sl_sim_run_until_commit(sim, VICTIM, CLAIMED_ROUNDS - 1);
 	assert_int_equal(sl_sim_count(sim, VICTIM, SL_REPORT_COMMITTED, SL_REASON_NONE, NULL),
 			 CLAIMED_ROUNDS - 1);
-	assert_in_range(sim->now / 1000, 0, CLAIMED_ROUNDS * ROUND_MS); /* it waits for nobody */
+	assert_in_range(sim->now / 1000, 0, CLAIMED_ROUNDS * ROUND_MS); /* no stall */
 	end_against_claimer(sim);
 }
 

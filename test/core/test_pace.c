@@ -313,7 +313,7 @@ static uint32_t points_of_slow_exchanges(uint64_t exchanges, enum sl_reason reas
 	return points;
 }
 
-/* So many exchanges are the fault of nobody, nor is it to give them up. */
+/* After 250 slow exchanges a learner gets no point, neither for them nor for ending the attempt. */
 TEST(slow_exchanges)
 {
 	assert_int_equal(points_of_slow_exchanges(1, SL_REASON_SLOW), 1);

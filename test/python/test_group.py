@@ -168,7 +168,7 @@ class Threads(unittest.TestCase):
             with FakeLearner(script) as learner, concurrent.futures.ThreadPoolExecutor(1) as threads:
                 group = starling.join(np.zeros(1), learner.path)
                 waiting = threads.submit(wait, group)
-                while not group._busy.locked():
+                while not group._busy.locked() and not waiting.done():
                     time.sleep(0.01)
                 for misuse in (lambda: group.mean(np.ones(1)), lambda: next(iter(group))):
                     with self.assertRaisesRegex(starling.Error, "another thread .* waits in mean, or for the next round, of the same group"):

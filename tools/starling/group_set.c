@@ -28,7 +28,8 @@ static void check(struct argp_state *state, const void *options)
 {
 	const struct set_command *command = options;
 	if (command->count % 2 != 0)
-		argp_failure(state, SL_EXIT_USAGE, 0, "no value given for %s, as in: rounds 200",
+		argp_failure(state, SL_EXIT_USAGE, 0,
+			     "no value given for %s; settings and values alternate: rounds 200",
 			     command->words[command->count - 1]);
 }
 
