@@ -19,7 +19,7 @@ for name in $commands; do
 	topology) names='generate import analyze audit augment' ;;
 	account) names='export verify' ;;
 	dp) names='plan audit' ;;
-	group) names='create invite list remove address rotate update export' ;;
+	group) names='create invite list remove address set rotate update admins sign export' ;;
 	*) names= ;;
 	esac
 	for part in ${names:-""}; do
