@@ -235,7 +235,7 @@ if command -v jq >/dev/null; then
 		eval "\"$program\" logs three $example" 2>err
 	done <examples >out
 	has out '{"learner":3,"phase":"share","s":11.5' '[2,"share","to send shares",[3]]' \
-		'1.1 bo: no data came from eve (3) for 10 s' '2 bo 1700 fedcba98' 'commit 6'
+		'1.1 bo: no data came from eve (3) for 10 s' '2 bo 1700 fedcba98' 'commit 0.'
 else
 	echo "logs.sh: no jq: the examples of the man page are not run" >&2
 fi
