@@ -4,7 +4,7 @@
 #include "tools/lib/verbs.h"
 
 static const struct sl_verb verbs[] = {
-	{"plan", NULL, "--epsilon E|--noise Z --delta D --rounds T [--records N] [--json]", NULL,
+	{"plan", NULL, "--epsilon E|--noise Z --delta D --rounds T --records N|--unit learner", NULL,
 	 "starling_timeline.dp_plan"},
 	{"audit", NULL, "[--json] RUNFOLDER|FILE...", NULL, "starling_timeline.dp_audit"},
 	{0}};

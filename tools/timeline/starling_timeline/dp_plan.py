@@ -133,7 +133,7 @@ def _options() -> Parser:
     p.add_argument("-z", "--noise", metavar="Z", type=real("noise", 1e6), help="noise multiplier, sigma / clip: answer epsilon")
     p.add_argument("-d", "--delta", metavar="D", type=real("delta", 1), help="delta, below one in the number of records")
     p.add_argument("-T", "--rounds", metavar="T", type=whole("rounds", 1, ROUNDS_MOST), help="rounds of the run")
-    p.add_argument("--records", metavar="N", type=whole("records", 1, RECORDS_MOST), default=0, help="records of all learners")
+    p.add_argument("--records", metavar="N", type=whole("records", 1, RECORDS_MOST), default=0, help="records of all learners; required with --unit record")
     p.add_argument("--batch", metavar="B", type=whole("batch", 1, RECORDS_MOST), default=0,
                    help="records of all learners in a round (all)")
     p.add_argument("-n", "--learners", metavar="N", type=whole("learners", 2, LEARNERS_MOST), default=10, help="learners (10)")
