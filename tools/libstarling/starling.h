@@ -10,7 +10,7 @@ extern "C" {
 enum starling_dtype { STARLING_FLOAT32, STARLING_FLOAT64, STARLING_INT64 };
 enum starling_values {
 	STARLING_UPDATE, /* what training adds to the last mean: fewer bits */
-	STARLING_MODEL /* the vectors themselves, exactly: for numbers that do not begin with the last mean */
+	STARLING_MODEL	 /* the vectors, exactly: for numbers that are not trained from the last mean */
 };
 struct starling_tensor { /* float64 and int64 before float32; dimensions 0: a single number */
 	const char *name;
@@ -76,7 +76,7 @@ struct starling *starling_join(const char *path, const struct starling_tensor *t
 			       const char *const *metrics, enum starling_values values);
 /* Right after starling_join: state the model before training, of the bytes of a vector, which the caller
  * keeps until the first round is committed. If all learners have the same, the first round averages what
- * training adds to it; else, and without it, whole models, with about four times as many bytes. Needed
+ * training adds to it; else, and without it, whole models, with two to eight times as many bytes. Needed
  * for STARLING_UPDATE with differential privacy. */
 void starling_initial(struct starling *s, const void *model);
 void starling_leave(struct starling *s);

@@ -568,8 +568,8 @@ def join(model: Any = None, path: str | None = None, metrics: Sequence[str] = ()
     `metrics`: names of the numbers that every learner passes to every `mean`, to be averaged with `metrics: aggregate`.
     `values`: "update", for models that are trained from the last mean, averages what each learner adds to it. Each
     tensor is rounded to 2^-12 of a range, two to four times its change in the round before, and small tensors to 2^-60, other non-negative ones to 2^-36; what
-    rounding leaves out goes into the next change. "model", for numbers that do not begin with the last mean, averages them
-    exactly, as multiples of 2^-128 below 2^128 (in models of more than 65,536 values 2^-64 and 2^64), and rounds the mean once;
+    rounding leaves out goes into the next change. "model", for numbers that are not trained from the last mean, averages them
+    exactly, as multiples of 2^-128 below 2^128 (in models of more than 65,536 values 2^-64 and 2^64, of more than 2^24 2^-40 and 2^24), and rounds the mean once;
     it takes four (very large models) to seventeen (small ones) times as many bytes. The same at all learners. It counts with the setting `values: auto`. Metrics that are averaged are exact in both.
     `nonnegative`: patterns of names, such as "*.var": mean values of these tensors that rounding or the others' updates take
     below 0 become 0. running_var, exp_avg_sq and max_exp_avg_sq of torch are so without being named. The same at all learners.
