@@ -55,7 +55,7 @@
 	X(round, "the round")                                                                                \
 	X(at, "when it was committed here; null: before this start")                                         \
 	X(digest, "digest of its model, hexadecimal")                                                        \
-	X(loss, "loss of the own training for it")                                                           \
+	X(loss, "loss of this learner's training for it")                                                    \
 	X(mse, "held-out mean squared error of its model")
 
 /* Of dp. */

@@ -20,8 +20,7 @@ from starling_timeline.words import width_of
 
 REPEAT_S = 1
 GAUGE_LEAST, GAUGE_MOST = 8, 40
-EXAMPLES = """Lines marked with ~ are second-hand: what a learner knows of peers that were not asked, from the link and
-the last Hello.
+EXAMPLES = """Lines marked with ~ are what the others know of learners that were not asked: it may be out of date.
 
 Examples:
   starling status RUNFOLDER
