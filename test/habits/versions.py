@@ -10,7 +10,7 @@ PLACES = {
 	'NEWS.md': r'^## (\S+)',
 	'README.md': r'This is version (\d[\d.]*\d)',
 	'SECURITY.md': r'Version (\d[\d.]*\d)',
-	'deploy/ansible/inventory.example.yml': r'/starling_(\d[\d.]*\d)_',
+	'deploy/ansible/inventory.example.yml': r'/starling_(\d[\d.]*\d)_.*/python3-starling_\1_',
 	'deploy/kubernetes/kustomization.yaml': r'newTag: (\S+)',
 	'tools/python/pyproject.toml': r'^version = "(.*)"',
 	'tools/python/starling/__init__.py': r'^__version__ = "(.*)"',
