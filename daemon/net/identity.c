@@ -93,8 +93,9 @@ static void path_in(char *out, const char *folder, const char *name)
 	snprintf(out, PATH_MAX, "%s/%s", folder, name);
 }
 
-/* Write folder/name completely or not at all, and never over another file. */
-static int write_file(const char *folder, const char *name, BIO *pem, mode_t mode, struct sl_error *error)
+/* Write folder/name completely or not at all, over another file only without RENAME_NOREPLACE in `flags`. */
+static int write_file(const char *folder, const char *name, BIO *pem, mode_t mode, unsigned flags,
+		      struct sl_error *error)
 {
 	char path[PATH_MAX], temporary[PATH_MAX], *bytes = NULL;
 	long n = BIO_get_mem_data(pem, &bytes);
@@ -109,7 +110,7 @@ static int write_file(const char *folder, const char *name, BIO *pem, mode_t mod
 		bad = true;
 		reason = errno;
 	}
-	if (!bad && renameat2(AT_FDCWD, temporary, AT_FDCWD, path, RENAME_NOREPLACE) == 0)
+	if (!bad && renameat2(AT_FDCWD, temporary, AT_FDCWD, path, flags) == 0)
 		return SL_OK;
 	reason = bad ? reason : errno;
 	unlink(temporary);
@@ -128,7 +129,8 @@ static int sync_folder(const char *folder, struct sl_error *error)
 	return code;
 }
 
-/* Write certificate and key, if it is not NULL. A key that is left alone gets its certificate later. */
+/* Write certificate and key; NULL: it is there, and its certificate is replaced. A key that is left alone
+ * gets its certificate later. */
 static int write_both(const char *folder, EVP_PKEY *key, X509 *certificate, struct sl_error *error)
 {
 	BIO *secret = BIO_new(BIO_s_secmem()), *public = BIO_new(BIO_s_mem());
@@ -137,9 +139,9 @@ static int write_both(const char *folder, EVP_PKEY *key, X509 *certificate, stru
 	    (key && PEM_write_bio_PrivateKey(secret, key, NULL, NULL, 0, NULL, NULL) != 1))
 		code = crypto_failure(error, "cannot write the identity");
 	if (code == SL_OK && key)
-		code = write_file(folder, KEY_FILE, secret, 0600, error);
+		code = write_file(folder, KEY_FILE, secret, 0600, RENAME_NOREPLACE, error);
 	if (code == SL_OK)
-		code = write_file(folder, CERTIFICATE_FILE, public, 0644, error);
+		code = write_file(folder, CERTIFICATE_FILE, public, 0644, key ? RENAME_NOREPLACE : 0, error);
 	BIO_free(secret);
 	BIO_free(public);
 	return code == SL_OK ? sync_folder(folder, error) : code;
@@ -251,11 +253,14 @@ static int load_certificate(const char *path, struct sl_identity *identity, stru
 		identity->certificate = PEM_read_bio_X509(pem, NULL, no_password, NULL);
 	BIO_free(pem);
 	sodium_free(bytes);
-	if (code == SL_OK &&
-	    (!identity->certificate || sl_identity_certificate_key(identity->certificate, key) != SL_OK))
-		code = sl_err_set(error, SL_ERR_FORMAT, "%s: holds no Ed25519 certificate", path);
-	else if (code == SL_OK && sodium_memcmp(key, identity->public_key, sizeof key) != 0)
-		code = sl_err_set(error, SL_ERR_CRYPTO, "%s: belongs to another key than %s", path, KEY_FILE);
+	if (code == SL_OK && identity->certificate == NULL)
+		code = sl_err_set(error, SL_ERR_FORMAT, "%s: holds no certificate", path);
+	else if (code == SL_OK && (sl_identity_certificate_key(identity->certificate, key) != SL_OK ||
+				   sodium_memcmp(key, identity->public_key, sizeof key) != 0))
+		code = sl_err_set(error, SL_ERR_CRYPTO,
+				  "%s: belongs to another key than " KEY_FILE "; move it elsewhere, then "
+				  "'starling keygen --dir' makes one for that key",
+				  path);
 	ERR_clear_error();
 	return code;
 }
@@ -319,40 +324,47 @@ int sl_identity_load(const char *folder, struct sl_identity *identity, struct sl
 
 /* ---- create ---- */
 
-/* Return the key of an identity that has lost its certificate, and remove what is left of that; NULL: there
- * is none. */
-static EVP_PKEY *left_key(const char *folder)
+/* Give the key of an identity whose certificate is lost or damaged; NULL: there is no such one. The error is
+ * that of another certificate, which stays. */
+static int left_key(const char *folder, EVP_PKEY **key, struct sl_error *error)
 {
 	char path[PATH_MAX];
 	struct sl_identity identity = {0};
 	path_in(path, folder, KEY_FILE);
 	bool has_key = load_key(path, true, &identity, NULL) == SL_OK;
 	path_in(path, folder, CERTIFICATE_FILE);
-	int code = has_key ? load_certificate(path, &identity, NULL) : SL_OK;
-	bool lost = code == SL_ERR_NOTFOUND || (code == SL_ERR_FORMAT && unlink(path) == 0);
-	EVP_PKEY *key = lost && EVP_PKEY_up_ref(identity.key) == 1 ? identity.key : NULL;
+	int code = has_key ? load_certificate(path, &identity, error) : SL_OK;
+	if (code == SL_ERR_NOTFOUND || code == SL_ERR_FORMAT) {
+		*key = identity.key;
+		identity.key = NULL;
+		code = SL_OK;
+	}
 	sl_identity_close(&identity);
-	return key;
+	return code;
 }
 
 int sl_identity_create(const char *folder, const char *name, struct sl_error *error)
 {
 	bool made = false;
+	EVP_PKEY *key = NULL;
 	if (sodium_init() < 0)
 		return sl_err_set(error, SL_ERR_CRYPTO, "libsodium does not start");
 	if (strlen(folder) + 32 > PATH_MAX)
 		return sl_err_set(error, SL_ERR_RANGE, "%.64s...: the path is too long", folder);
-	EVP_PKEY *left = left_key(folder);
-	int code = left != NULL ? SL_OK : make_folder(folder, &made, error);
+	int code = left_key(folder, &key, error);
+	bool left = key != NULL;
+	if (code == SL_OK && !left)
+		code = make_folder(folder, &made, error);
 	if (code != SL_OK)
 		return code;
 	ERR_clear_error();
-	EVP_PKEY *key = left != NULL ? left : EVP_PKEY_Q_keygen(NULL, NULL, "ED25519");
+	if (!left)
+		key = EVP_PKEY_Q_keygen(NULL, NULL, "ED25519");
 	X509 *certificate = key ? self_signed(key, name) : NULL;
 	if (certificate == NULL)
 		code = crypto_failure(error, "cannot make an identity");
 	else
-		code = write_both(folder, left == NULL ? key : NULL, certificate, error);
+		code = write_both(folder, left ? NULL : key, certificate, error);
 	X509_free(certificate);
 	EVP_PKEY_free(key);
 	if (code != SL_OK && made)

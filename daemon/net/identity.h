@@ -24,9 +24,9 @@ struct sl_identity {
 	int lock;  /* descriptor of key.pem while held */
 };
 
-/* Create an identity in `folder`, which is made with mode 0700. If there is a key without a usable
- * certificate, make that again. SL_ERR_BUSY: there is an identity already. An error leaves no partial file,
- * but maybe the key. */
+/* Create an identity in `folder`, which is made with mode 0700. If there is a key whose certificate is
+ * lost or damaged, make that again. SL_ERR_BUSY: there is an identity already; SL_ERR_CRYPTO: the certificate
+ * is of another key. An error leaves no partial file, but maybe the key. */
 int sl_identity_create(const char *folder, const char *name, struct sl_error *error);
 int sl_identity_load(const char *folder, struct sl_identity *identity, struct sl_error *error);
 

@@ -13,6 +13,10 @@ static void make(const char *folder)
 	assert_ok(sl_identity_create(folder, "clinic-c", &error), error);
 }
 
+#define OF_ANOTHER_KEY                                                                                       \
+	"id/cert.pem: belongs to another key than key.pem; move it elsewhere, then 'starling keygen --dir' " \
+	"makes one for that key"
+
 static void expect_load_error(int code, const char *message)
 {
 	struct sl_identity identity;
@@ -67,6 +71,13 @@ TEST_WITH(never_overwrites, folder_enter, folder_leave)
 	assert_string_equal(folder_get("id/key.pem", after, sizeof after), before);
 }
 
+static void expect_create_error(int code, const char *message)
+{
+	struct sl_error error = {0};
+	assert_int_equal(sl_identity_create("id", "x", &error), code);
+	assert_string_equal(error.text, message);
+}
+
 /* The key is what counts: a certificate that is lost or damaged is made again. That of another key stays. */
 TEST_WITH(makes_a_lost_certificate_again, folder_enter, folder_leave)
 {
@@ -85,11 +96,37 @@ TEST_WITH(makes_a_lost_certificate_again, folder_enter, folder_leave)
 		sl_identity_close(&after);
 	}
 	sl_identity_close(&before);
+	expect_create_error(SL_ERR_BUSY, "id/key.pem: exists; an identity is never overwritten");
 	assert_int_equal(rename("other/cert.pem", "id/cert.pem"), 0);
-	assert_int_equal(sl_identity_create("id", "x", NULL), SL_ERR_BUSY);
+	expect_create_error(SL_ERR_CRYPTO, OF_ANOTHER_KEY);
 	folder_put("id/key.pem", "nonsense");
 	assert_int_equal(unlink("id/cert.pem"), 0);
 	assert_int_equal(sl_identity_create("id", "x", NULL), SL_ERR_BUSY);
+}
+
+/* Another kind of certificate is one of another key. */
+TEST_WITH(keeps_a_certificate_of_another_kind, folder_enter, folder_leave)
+{
+	char before[4096], after[4096];
+	X509 *certificate = X509_new();
+	EVP_PKEY *key = EVP_PKEY_Q_keygen(NULL, NULL, "EC", "P-256");
+	make("id");
+	FILE *file = fopen("id/cert.pem", "we");
+	X509_gmtime_adj(X509_getm_notBefore(certificate), 0);
+	X509_gmtime_adj(X509_getm_notAfter(certificate), 60);
+	assert_int_equal(X509_set_pubkey(certificate, key), 1);
+	assert_int_equal(X509_sign(certificate, key, EVP_sha256()) > 0, 1);
+	assert_int_equal(PEM_write_X509(file, certificate), 1);
+	fclose(file);
+	X509_free(certificate);
+	EVP_PKEY_free(key);
+	folder_get("id/cert.pem", before, sizeof before);
+	expect_load_error(SL_ERR_CRYPTO, OF_ANOTHER_KEY);
+	expect_create_error(SL_ERR_CRYPTO, OF_ANOTHER_KEY);
+	assert_string_equal(folder_get("id/cert.pem", after, sizeof after), before);
+	assert_int_equal(unlink("id/cert.pem"), 0);
+	assert_int_equal(mkdir("id/cert.pem", 0700), 0);
+	expect_create_error(SL_ERR_IO, "id/cert.pem: Is a directory");
 }
 
 TEST_WITH(leaves_nothing_half_written, folder_enter, folder_leave)
@@ -124,9 +161,9 @@ TEST_WITH(refuses_what_does_not_match, folder_enter, folder_leave)
 	make("id");
 	make("other");
 	assert_int_equal(rename("other/cert.pem", "id/cert.pem"), 0);
-	expect_load_error(SL_ERR_CRYPTO, "id/cert.pem: belongs to another key than key.pem");
+	expect_load_error(SL_ERR_CRYPTO, OF_ANOTHER_KEY);
 	folder_put("id/cert.pem", "nonsense");
-	expect_load_error(SL_ERR_FORMAT, "id/cert.pem: holds no Ed25519 certificate");
+	expect_load_error(SL_ERR_FORMAT, "id/cert.pem: holds no certificate");
 	assert_int_equal(unlink("id/cert.pem"), 0);
 	expect_load_error(SL_ERR_NOTFOUND, "id/cert.pem: No such file or directory");
 }

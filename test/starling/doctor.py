@@ -362,7 +362,7 @@ def look_at_remedies(ports):
 	Doctor('--config', 'config.yaml', status=1).silent('FAIL', 'admin key')
 	certificate = Path('m1/identity/cert.pem')
 	certificate.write_text(certificate.read_text()[:200])
-	said = f"holds no Ed25519 certificate; the key is there, so make the certificate again: starling keygen --dir {os.path.abspath('m1/identity')}"
+	said = f"holds no certificate; the key is there, so make the certificate again: starling keygen --dir {os.path.abspath('m1/identity')}"
 	Doctor('--config', 'config.yaml', status=1).says('FAIL', 'key', said)
 	assert 'The certificate is made again' in run('keygen', '--dir', os.path.abspath('m1/identity'))
 	Doctor('--config', 'config.yaml', status=1).says('ok', 'key')
