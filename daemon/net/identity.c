@@ -253,8 +253,9 @@ static int load_certificate(const char *path, struct sl_identity *identity, stru
 		identity->certificate = PEM_read_bio_X509(pem, NULL, no_password, NULL);
 	BIO_free(pem);
 	sodium_free(bytes);
-	if (code == SL_OK && identity->certificate == NULL)
-		code = sl_err_set(error, SL_ERR_FORMAT, "%s: holds no certificate", path);
+	if (code == SL_ERR_NOTFOUND || (code == SL_OK && identity->certificate == NULL))
+		code = sl_err_set(error, SL_ERR_INVALID, "%s: %s", path,
+				  code == SL_OK ? "holds no certificate" : strerror(ENOENT));
 	else if (code == SL_OK && (sl_identity_certificate_key(identity->certificate, key) != SL_OK ||
 				   sodium_memcmp(key, identity->public_key, sizeof key) != 0))
 		code = sl_err_set(error, SL_ERR_CRYPTO,
@@ -334,37 +335,32 @@ static int left_key(const char *folder, EVP_PKEY **key, struct sl_error *error)
 	bool has_key = load_key(path, true, &identity, NULL) == SL_OK;
 	path_in(path, folder, CERTIFICATE_FILE);
 	int code = has_key ? load_certificate(path, &identity, error) : SL_OK;
-	if (code == SL_ERR_NOTFOUND || code == SL_ERR_FORMAT) {
-		*key = identity.key;
-		identity.key = NULL;
-		code = SL_OK;
-	}
+	if (code == SL_ERR_INVALID)
+		EVP_PKEY_up_ref(*key = identity.key);
 	sl_identity_close(&identity);
-	return code;
+	return code == SL_ERR_INVALID ? SL_OK : code;
 }
 
 int sl_identity_create(const char *folder, const char *name, struct sl_error *error)
 {
 	bool made = false;
-	EVP_PKEY *key = NULL;
+	EVP_PKEY *left = NULL;
 	if (sodium_init() < 0)
 		return sl_err_set(error, SL_ERR_CRYPTO, "libsodium does not start");
 	if (strlen(folder) + 32 > PATH_MAX)
 		return sl_err_set(error, SL_ERR_RANGE, "%.64s...: the path is too long", folder);
-	int code = left_key(folder, &key, error);
-	bool left = key != NULL;
-	if (code == SL_OK && !left)
+	int code = left_key(folder, &left, error);
+	if (code == SL_OK && left == NULL)
 		code = make_folder(folder, &made, error);
 	if (code != SL_OK)
 		return code;
 	ERR_clear_error();
-	if (!left)
-		key = EVP_PKEY_Q_keygen(NULL, NULL, "ED25519");
+	EVP_PKEY *key = left != NULL ? left : EVP_PKEY_Q_keygen(NULL, NULL, "ED25519");
 	X509 *certificate = key ? self_signed(key, name) : NULL;
 	if (certificate == NULL)
 		code = crypto_failure(error, "cannot make an identity");
 	else
-		code = write_both(folder, left ? NULL : key, certificate, error);
+		code = write_both(folder, left == NULL ? key : NULL, certificate, error);
 	X509_free(certificate);
 	EVP_PKEY_free(key);
 	if (code != SL_OK && made)

@@ -28,6 +28,7 @@ struct sl_identity {
  * lost or damaged, make that again. SL_ERR_BUSY: there is an identity already; SL_ERR_CRYPTO: the certificate
  * is of another key. An error leaves no partial file, but maybe the key. */
 int sl_identity_create(const char *folder, const char *name, struct sl_error *error);
+/* SL_ERR_INVALID: the certificate of the key is lost or damaged. */
 int sl_identity_load(const char *folder, struct sl_identity *identity, struct sl_error *error);
 
 /* A learner that gets another key has both for a while: the next one in the folder FOLDER.next, made like

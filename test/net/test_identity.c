@@ -163,9 +163,9 @@ TEST_WITH(refuses_what_does_not_match, folder_enter, folder_leave)
 	assert_int_equal(rename("other/cert.pem", "id/cert.pem"), 0);
 	expect_load_error(SL_ERR_CRYPTO, OF_ANOTHER_KEY);
 	folder_put("id/cert.pem", "nonsense");
-	expect_load_error(SL_ERR_FORMAT, "id/cert.pem: holds no certificate");
+	expect_load_error(SL_ERR_INVALID, "id/cert.pem: holds no certificate");
 	assert_int_equal(unlink("id/cert.pem"), 0);
-	expect_load_error(SL_ERR_NOTFOUND, "id/cert.pem: No such file or directory");
+	expect_load_error(SL_ERR_INVALID, "id/cert.pem: No such file or directory");
 }
 
 static void write_key(EVP_PKEY *key, const char *password)

@@ -368,6 +368,15 @@ def look_at_remedies(ports):
 	Doctor('--config', 'config.yaml', status=1).says('ok', 'key')
 	certificate.unlink()
 	Doctor('--config', 'config.yaml', status=1).says('FAIL', 'key', 'No such file', 'make the certificate again')
+	certificate.mkdir()
+	said = Doctor('--config', 'config.yaml', status=1).says('FAIL', 'key').said # which says nothing of a remedy
+	assert 'cert.pem: Is a directory\n' in said, said
+	certificate.rmdir()
+	run('keygen', '--dir', 'm1/identity')
+	shutil.copy('m2/identity/cert.pem', certificate)
+	said = Doctor('--config', 'config.yaml', status=1).says('FAIL', 'key').said
+	assert "move it elsewhere, then 'starling keygen --dir' makes one for that key\n" in said, said
+	certificate.unlink()
 	run('keygen', '--dir', 'm1/identity')
 	Path('m1/state/checkpoints').mkdir(exist_ok=True)
 	os.symlink('round-0000003.safetensors', 'm1/state/checkpoints/latest.safetensors')

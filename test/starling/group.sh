@@ -78,6 +78,10 @@ refused 'proxy_credentials_file needs proxy' join "$(cat far)" --name b --set pr
 ends 1 join "$(cat far)" --name b --address "127.0.0.1:$2" --set proxy=http://127.0.0.1:9 --timeout 1 --folder gp
 has err 'the proxy itself cannot be reached' 'the inviting machine cannot be reached'
 ! grep -q firewalls err || fail "firewalls: $(cat err)"
+# A damaged certificate is made again, from its key.
+: >gp/identity/cert.pem
+ends 1 join "$(cat far)" --name b --address "127.0.0.1:$2" --set proxy=http://127.0.0.1:9 --timeout 1 --folder gp
+has err 'the inviting machine cannot be reached'
 rm -r gp
 
 # Before the first start: the command that starts it, whether the folder or the one above is named.

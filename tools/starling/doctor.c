@@ -137,9 +137,9 @@ static void print_machine(struct sl_doctor *d)
 	size_t n = strlen(d->settings.roster);
 	bool in_roster = n > 0 && strncmp(d->error.text, d->settings.roster, n) == 0;
 	sl_clean_text(d->error.text);
-	sl_command_print_json(json_pack("{s:s, s:b, s:s, s:b, s:b, s:o?}", "config", d->config, "good",
+	sl_command_print_json(json_pack("{s:s, s:b, s:s, s:b, s:s, s:o?}", "config", d->config, "good",
 					(int)d->good, "error", d->error.text, "in_roster", (int)in_roster,
-					"said", (int)(d->error.code == SL_ERR_REFUSED), "facts", facts_of(d)),
+					"kind", sl_err_text(d->error.code), "facts", facts_of(d)),
 			      0);
 }
 

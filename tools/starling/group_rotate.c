@@ -56,7 +56,7 @@ static int open_keys(struct rotate *r, struct sl_error *error)
 			"committed");
 	snprintf(next, sizeof next, "%s" SL_IDENTITY_NEXT, r->own.settings.identity);
 	rc = sl_identity_load(next, &r->next, error);
-	if (rc != SL_ERR_NOTFOUND)
+	if (rc != SL_ERR_NOTFOUND && rc != SL_ERR_INVALID)
 		return rc;
 	rc = sl_identity_create(next, r->own.member->name, error);
 	if (rc == SL_OK)

@@ -109,7 +109,7 @@ static int open_identity(struct join *j, struct sl_error *error)
 	if (n < 0 || (size_t)n + 32 > sizeof j->identity_folder)
 		return sl_err_set(error, SL_ERR_RANGE, "--folder: the path is too long");
 	int rc = sl_identity_load(j->identity_folder, &j->identity, error);
-	if (rc != SL_ERR_NOTFOUND)
+	if (rc != SL_ERR_NOTFOUND && rc != SL_ERR_INVALID)
 		return rc;
 	rc = sl_group_folder_make(j->folder, error);
 	if (rc == SL_OK)

@@ -165,11 +165,11 @@ class Doctor:
             self.add(OK, "own line", f"{name}, {own['address']}")
         else:
             self.add(WARN, "own line", f"{name}: other machines may be unable to reach {own['dialled']}, which {own['flaw']}", CORRECT)
-        if own["key"] is None:  # the error may have the remedy
-            lost = machine["error"].startswith(os.path.join(facts["identity"], "cert.pem")) and "another key" not in machine["error"]
+        if own["key"] is None:
             again = f"the key is there, so make the certificate again: starling keygen --dir {shlex.quote(facts['identity'])}"
-            remedy = "" if machine["said"] else _remedy(machine["error"], again if lost else REMEDIES["key of group" if group else "key"])
-            self.add(FAIL, "key", machine["error"], remedy)
+            new = REMEDIES["key of group" if group else "key"]
+            remedy = {"not valid": again, "not found": new, "malformed": new}.get(machine["kind"], "")  # SL_ERRORS of err.h
+            self.add(FAIL, "key", machine["error"], _remedy(machine["error"], remedy))
         elif own["key"] != own["pinned"]:
             self.add(FAIL, "key", f"{facts['identity']} has {own['key']}, the roster {own['pinned']}",
                      REMEDIES["key of group" if group else "other key"])
