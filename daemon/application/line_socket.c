@@ -24,7 +24,7 @@ int sl_line_socket_open(struct sl_line_socket *s, const char *path, struct sl_er
 				     .room = LINE_BYTES_FIRST};
 	if (s->line == NULL)
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
-	return sl_unix_socket_listen(path, "application socket", &s->listener, error);
+	return sl_unix_socket_listen(path, "application", &s->listener, error);
 }
 
 void sl_line_socket_close(struct sl_line_socket *s)

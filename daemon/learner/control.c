@@ -153,14 +153,13 @@ static void on_record(void *context, const char *line, size_t bytes)
 static int listen_on(struct sl_control *control, struct sl_error *error)
 {
 	int fd;
-	int rc = sl_unix_socket_listen(control->path, "control socket", &fd, error);
+	int rc = sl_unix_socket_listen(control->path, "control", &fd, error);
 	if (rc != SL_OK)
 		return rc;
 	uv_pipe_open(&control->listener, fd);
 	rc = uv_listen((uv_stream_t *)&control->listener, 16, on_connection);
 	return rc == 0 ? SL_OK
-		       : sl_err_set(error, SL_ERR_IO, "control socket %s: %s", control->path,
-				    uv_strerror(rc));
+		       : sl_err_set(error, SL_ERR_IO, "control: %s: %s", control->path, uv_strerror(rc));
 }
 
 int sl_control_open(struct sl_control **out, uv_loop_t *loop, struct sl_log *log, const char *path,

@@ -9,6 +9,7 @@
 #include "common/model/disk_error.h"
 #include "daemon/net/listen.h"
 #include "daemon/observe/monitor.h"
+#include "daemon/runtime/unix_socket.h"
 
 /* Check that this process can make entries in the first `n` bytes of `path`, a folder; n 0: the current one.
  */
@@ -72,15 +73,11 @@ static int check_log(const struct sl_settings *s, struct sl_error *error)
 	return sl_err_set(error, SL_ERR_IO, "log: %s: %s", s->log, strerror(folder ? EISDIR : errno));
 }
 
-/* Check that a start would replace no file by the socket. */
 static int check_socket(const struct sl_settings *s, const char *setting, const char *path,
 			struct sl_error *error)
 {
-	struct stat status;
-	if (lstat(path, &status) == 0 && !S_ISSOCK(status.st_mode))
-		return sl_err_set(error, SL_ERR_IO, "%s: %s is not a socket; choose another path", setting,
-				  path);
-	return check_parent(s, setting, path, error);
+	int rc = sl_unix_socket_check(path, setting, error);
+	return rc == SL_OK ? check_parent(s, setting, path, error) : rc;
 }
 
 static int check_folders(const struct sl_settings *s, struct sl_error *error)

@@ -3,7 +3,8 @@
 
 #include "common/base/err.h"
 
-/* Listen on `path` with mode 0600 and return the descriptor, not blocking and closed on exec, in *fd. A
- * socket that no process listens at is replaced; any other file stays, and is an error, which begins with
- * `what`. */
-int sl_unix_socket_listen(const char *path, const char *what, int *fd, struct sl_error *error);
+/* Refuse a path at which there is another file than a socket. The error names the setting. */
+int sl_unix_socket_check(const char *path, const char *setting, struct sl_error *error);
+/* Check the path, listen on it with mode 0600 and return the descriptor, not blocking and closed on exec, in
+ * *fd. A socket that no process listens at is replaced; that of another program stays, and is an error. */
+int sl_unix_socket_listen(const char *path, const char *setting, int *fd, struct sl_error *error);
