@@ -231,10 +231,12 @@ static void warn(struct sl_daemon *daemon)
 		sl_report_log_reason(&daemon->observe,
 				     remote ? SL_RECORD_STATE_FOLDER_REMOTE : SL_RECORD_STATE_FOLDER, kind);
 	if (kind == NULL || !remote) {
-		if (sl_folder_copied(state))
+		bool copied;
+		int mark = sl_folder_open_mark(state, &copied);
+		if (copied)
 			sl_report_log_reason(&daemon->observe, SL_RECORD_COPIED, NULL);
 		sl_failpoint_reach(SL_FAILPOINT_BEFORE_OWN_MARK);
-		sl_folder_own(state);
+		sl_folder_own(mark);
 	}
 	if (daemon->settings->unsafe_dump_model)
 		sl_report_log_reason(&daemon->observe, SL_RECORD_UNSAFE_DUMP_MODEL, NULL);

@@ -151,43 +151,30 @@ int sl_folder_mark(const char *folder, struct sl_error *error)
 	return sync_path(folder, O_RDONLY | O_DIRECTORY) == 0 ? SL_OK : sl_disk_error(error, path, errno);
 }
 
-/* Open the mark, and read the inode that it names and its own. -1: they say nothing. */
-static int open_mark(const char *folder, unsigned long long *named, unsigned long long *own)
+int sl_folder_open_mark(const char *folder, bool *copied)
 {
 	char path[SL_FOLDER_PATH_BYTES], text[24] = "";
 	struct stat mark;
 	struct statfs kind; /* FAT numbers its files anew at each mount */
 	sl_folder_path(folder, MARK_FILE, path);
 	int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
-	bool read = fd >= 0 && fstat(fd, &mark) == 0 && pread(fd, text, sizeof text - 1, 0) >= 0 &&
-		    statfs(path, &kind) == 0 && kind.f_type != MSDOS_SUPER_MAGIC &&
-		    kind.f_type != EXFAT_SUPER_MAGIC;
-	if (fd >= 0 && !read)
+	bool known = fd >= 0 && fstat(fd, &mark) == 0 && pread(fd, text, sizeof text - 1, 0) >= 0 &&
+		     statfs(path, &kind) == 0 && kind.f_type != MSDOS_SUPER_MAGIC &&
+		     kind.f_type != EXFAT_SUPER_MAGIC;
+	unsigned long long named = strtoull(text, NULL, 10); /* 0: an earlier program wrote nothing */
+	bool other = known && named != mark.st_ino;
+	*copied = other && named != 0;
+	if (fd >= 0 && !other)
 		close(fd);
-	if (!read)
-		return -1;
-	*named = strtoull(text, NULL, 10); /* an earlier program wrote nothing: 0 */
-	*own = mark.st_ino;
-	return fd;
+	return other ? fd : -1;
 }
 
-bool sl_folder_copied(const char *folder)
+void sl_folder_own(int mark)
 {
-	unsigned long long named, own;
-	int fd = open_mark(folder, &named, &own);
-	if (fd < 0)
-		return false;
-	close(fd);
-	return named != 0 && named != own;
-}
-
-void sl_folder_own(const char *folder)
-{
-	unsigned long long named, own;
-	int fd = open_mark(folder, &named, &own);
-	if (fd < 0)
+	struct stat own;
+	if (mark < 0)
 		return;
-	if (named != own && ftruncate(fd, 0) == 0)
-		dprintf(fd, "%llu\n", own);
-	close(fd);
+	if (fstat(mark, &own) == 0 && ftruncate(mark, 0) == 0)
+		dprintf(mark, "%llu\n", (unsigned long long)own.st_ino);
+	close(mark);
 }

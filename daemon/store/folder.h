@@ -24,11 +24,11 @@ int sl_folder_lock(const char *folder, int *lock, struct sl_error *error);
 bool sl_folder_marked(const char *folder);
 /* Mark the folder durably: from now on a missing database is a lost one. */
 int sl_folder_mark(const char *folder, struct sl_error *error);
-/* Return true if the mark is a copy of that of another folder: its inode is not the one that it names. On
- * FAT, which has no lasting inodes, nothing is known. */
-bool sl_folder_copied(const char *folder);
-/* Let the mark name its own inode, once it was said that the folder is a copy. */
-void sl_folder_own(const char *folder);
+/* Open the mark for sl_folder_own; -1: it names its own inode already, or nothing is known, as on FAT, which
+ * has no lasting inodes. *copied: it names another one, as it is a copy of that of another folder. */
+int sl_folder_open_mark(const char *folder, bool *copied);
+/* Let the mark name its own inode, once it was said that the folder is a copy, and close it. */
+void sl_folder_own(int mark);
 /* Rename the complete, closed file `from` of the folder to `name`, durably. */
 int sl_folder_rename(const char *folder, const char *from, const char *name, struct sl_error *error);
 /* Synchronise a file of the folder and its name, if there is one. */
