@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+static int reason; /* errno of the first flush that failed; 0: none has */
+
 /* The pipe itself still knows. */
 static bool reader_gone(void)
 {
@@ -16,16 +18,21 @@ static bool reader_gone(void)
 	return poll(&out, 1, 0) > 0 && (out.revents & POLLERR);
 }
 
+void sl_streams_flush(void)
+{
+	if (fflush(stdout) != 0 && reason == 0)
+		reason = errno;
+}
+
 static void close_output(void)
 {
 	bool lost = ferror(stdout) != 0, gone = reader_gone();
-	errno = 0;
-	if (lost && !gone) /* errno of an earlier failed write is lost: that of the next one is the same */
-		lost = write(STDOUT_FILENO, "\n", 1) != 0;
-	if ((fclose(stdout) == 0 && !lost) || errno == EPIPE || gone)
+	if (fclose(stdout) != 0 && reason == 0)
+		reason = errno;
+	if ((!lost && reason == 0) || reason == EPIPE || gone)
 		return;
 	dprintf(STDERR_FILENO, "%s: cannot write standard output%s%s\n", program_invocation_short_name,
-		errno ? ": " : "", errno ? strerror(errno) : "");
+		reason != 0 ? ": " : "", reason != 0 ? strerror(reason) : "");
 	_exit(EXIT_FAILURE);
 }
 

@@ -5,3 +5,5 @@
  * is printed. A write to this standard output fails, as before. When the program ends, however it does, lost
  * output is one line of standard error and status 1; a reader that has read enough (head) loses none. */
 void sl_streams_open(void);
+/* Flush standard output. The reason of a failure is kept for the line at the end. */
+void sl_streams_flush(void);

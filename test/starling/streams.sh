@@ -27,6 +27,7 @@ lost 'starling estimate' "$program" estimate ring -n 6
 lost 'starling estimate' "$program" estimate ring -n 6 --json
 lost 'starling topology generate' "$program" topology generate ring -n 6
 lost 'starling topology generate' "$program" topology generate ring -n 2000 # more than a buffer
+lost 'starling simulate' "$program" simulate -n 3 --rounds 1 # flushed line by line
 lost 'starling topology augment' "$program" topology augment ring -n 6
 for what in --settings --version --help --usage; do
 	lost starlingd "$starlingd" $what

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "daemon/runtime/streams.h"
 #include "tools/lib/command.h"
 #include "tools/launch/commands.h"
 #include "tools/launch/state.h"
@@ -46,7 +47,7 @@ void sl_launch_command(struct sl_launch *launch, const char *lead, const char *c
 	fprintf(launch->progress->out, "%s%s %s %s%s%s\n", lead, program, command, *shown == '-' ? "./" : "",
 		folder,
 		launch->commands != NULL && strcmp(command, "launch --resume") == 0 ? " -- COMMAND" : "");
-	fflush(launch->progress->out);
+	sl_streams_flush();
 }
 
 /* Return true if the rounds are without the data of learner i: it was left out of all, or only adopted

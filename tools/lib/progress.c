@@ -8,6 +8,7 @@
 #include <uv.h>
 
 #include "common/mixing/engine.h"
+#include "daemon/runtime/streams.h"
 #include "tools/lib/terminal.h"
 
 #define BAR_BYTES 512u
@@ -31,7 +32,7 @@ void sl_progress_clear(struct sl_progress *progress)
 	if (progress->shown)
 		fputs("\r\033[K", progress->out);
 	progress->shown = false;
-	fflush(progress->out);
+	sl_streams_flush();
 }
 
 void sl_progress_line(struct sl_progress *progress, const char *format, ...)
@@ -46,7 +47,7 @@ void sl_progress_line(struct sl_progress *progress, const char *format, ...)
 	if (text != NULL)
 		sl_terminal_fill(progress->out, text, sl_terminal_width(progress->out));
 	free(text);
-	fflush(progress->out);
+	sl_streams_flush();
 }
 
 static const char *error_name(const struct sl_progress *progress)
@@ -262,6 +263,6 @@ void sl_progress_bar(struct sl_progress *progress, const struct sl_bar *bar)
 	size_t width = sl_terminal_width(progress->out);
 	sl_progress_bar_format(bar, width < 8 ? 8 : width, text, sizeof text);
 	fprintf(progress->out, "\r%s\033[K", text);
-	fflush(progress->out);
+	sl_streams_flush();
 	progress->shown = true;
 }

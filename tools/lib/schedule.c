@@ -68,7 +68,7 @@ int sl_schedule_add(struct sl_schedule *schedule, const struct sl_edge *edges, s
 	return SL_OK;
 }
 
-int sl_schedule_write(const struct sl_schedule *schedule, FILE *out)
+void sl_schedule_write(const struct sl_schedule *schedule, FILE *out)
 {
 	fprintf(out, "learners %u\n", schedule->learners);
 	for (uint32_t s = 0; s < schedule->steps; s++) {
@@ -79,7 +79,6 @@ int sl_schedule_write(const struct sl_schedule *schedule, FILE *out)
 			fprintf(out, " %u-%u", edges[i].a + 1, edges[i].b + 1);
 		fputc('\n', out);
 	}
-	return fflush(out) != 0 || ferror(out) ? SL_ERR_IO : SL_OK;
 }
 
 static uint32_t largest_part(const uint32_t *part, uint32_t n, uint32_t *size)

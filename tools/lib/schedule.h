@@ -46,8 +46,8 @@ uint32_t sl_schedule_degree_max(const struct sl_schedule *schedule);
 int sl_schedule_parse(FILE *in, const char *name, struct sl_schedule *schedule, struct sl_error *error);
 int sl_schedule_read(const char *path, struct sl_schedule *schedule, struct sl_error *error);
 
-/* Write the text form. SL_ERR_IO. */
-int sl_schedule_write(const struct sl_schedule *schedule, FILE *out);
+/* Write the text form. The caller looks for errors of the stream. */
+void sl_schedule_write(const struct sl_schedule *schedule, FILE *out);
 
 /* The connected parts of a step. */
 struct sl_step_parts {
