@@ -1,7 +1,7 @@
 #include "common/base/clean.h"
 
 #include <stdbool.h>
-#include <stddef.h>
+#include <string.h>
 
 /* Return true if the UTF-8 sequence at `c` changes the direction of writing: what follows it could be shown
  * in another order. */
@@ -34,4 +34,14 @@ void sl_clean_text(char *text)
 		c += bytes > 0 ? bytes : 1;
 	}
 	*to = '\0';
+}
+
+void sl_clean_shell_word(const char *text, char *word, size_t size)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789./_-+:,@%";
+	const char *quote = *text != '\0' && text[strspn(text, plain)] == '\0' ? "" : "'",
+		   *end = word + size - 6; /* a quoted quote, the last quote, the end */
+	for (word = stpcpy(word, quote); *text != '\0' && word < end; text++)
+		word = stpcpy(word, *text == '\'' ? "'\\''" : (char[]){*text, '\0'});
+	strcpy(word, quote);
 }

@@ -36,6 +36,21 @@ TEST(characters_that_turn_text)
 	expect("\xd8", "\xd8");
 }
 
+TEST(words_of_a_shell)
+{
+	static const char *const words[][2] = {
+		{"a/b-1.x", "a/b-1.x"}, {"a b", "'a b'"}, {"", "''"}, {"it's", "'it'\\''s'"}, {"~", "'~'"}};
+	char word[16];
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+		sl_clean_shell_word(words[i][0], word, sizeof word);
+		assert_string_equal(word, words[i][1]);
+	}
+	sl_clean_shell_word("''''''", word, 12);
+	assert_string_equal(word, "''\\'''\\'''"); /* cut, and a word nevertheless */
+	sl_clean_shell_word("abcdefghijklmnopq", word, sizeof word);
+	assert_string_equal(word, "abcdefghij");
+}
+
 /* An error quotes what a file or a peer has. */
 TEST(errors_are_clean)
 {

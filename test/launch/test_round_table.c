@@ -315,15 +315,9 @@ TEST(test_time_left)
 	assert_true(sl_progress_left_s(&pace, 10, 10) == 0);
 }
 
-TEST(test_words_of_a_shell)
+TEST(thousands)
 {
 	char word[64];
-	sl_terminal_shell_word("a/b-1.x", word, sizeof word);
-	assert_string_equal(word, "a/b-1.x");
-	sl_terminal_shell_word("a b", word, sizeof word);
-	assert_string_equal(word, "'a b'");
-	sl_terminal_shell_word("", word, sizeof word);
-	assert_string_equal(word, "''");
 	sl_terminal_thousands(47000, word);
 	assert_string_equal(word, "47,000");
 	sl_terminal_thousands(999, word);

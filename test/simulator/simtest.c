@@ -4,6 +4,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/base/clean.h"
 #include "test/simulator/simtest_explore.h"
 #include "tools/lib/option.h"
 #include "tools/lib/command.h"
@@ -148,7 +149,7 @@ static void show_progress(struct command *c)
 static void tell_failure(struct command *c, const struct sl_sim_outcome *outcome)
 {
 	char word[256];
-	sl_terminal_shell_word(sl_command_program(), word, sizeof word);
+	sl_clean_shell_word(sl_command_program(), word, sizeof word);
 	clear_line(c);
 	printf("FAILED: %s\n", outcome->why);
 	if (!c->trace)

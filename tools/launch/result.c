@@ -6,11 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/base/clean.h"
 #include "daemon/runtime/streams.h"
 #include "tools/lib/command.h"
 #include "tools/launch/commands.h"
 #include "tools/launch/state.h"
-#include "tools/lib/terminal.h"
 
 /* ---- summary.json ---- */
 
@@ -41,8 +41,8 @@ void sl_launch_command(struct sl_launch *launch, const char *lead, const char *c
 {
 	char program[PATH_MAX + 64], folder[PATH_MAX + 64];
 	const char *shown = launch->plan->folder.shown;
-	sl_terminal_shell_word(launch->plan->options.program, program, sizeof program);
-	sl_terminal_shell_word(shown, folder, sizeof folder);
+	sl_clean_shell_word(launch->plan->options.program, program, sizeof program);
+	sl_clean_shell_word(shown, folder, sizeof folder);
 	sl_progress_clear(launch->progress);
 	fprintf(launch->progress->out, "%s%s %s %s%s%s\n", lead, program, command, *shown == '-' ? "./" : "",
 		folder,

@@ -77,30 +77,6 @@ void sl_terminal_cut(char *text, size_t columns)
 	strcpy(text + at, "…");
 }
 
-static void put(char *word, size_t size, size_t *used, const char *text)
-{
-	size_t n = strlen(text);
-	if (*used + n < size) {
-		memcpy(word + *used, text, n + 1);
-		*used += n;
-	}
-}
-
-void sl_terminal_shell_word(const char *text, char *word, size_t size)
-{
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789./_-+:,@%";
-	size_t used = 0;
-	*word = '\0';
-	if (*text != '\0' && text[strspn(text, plain)] == '\0') {
-		put(word, size, &used, text);
-		return;
-	}
-	put(word, size, &used, "'");
-	for (; *text != '\0'; text++)
-		put(word, size, &used, *text == '\'' ? "'\\''" : (char[]){*text, '\0'});
-	put(word, size, &used, "'");
-}
-
 void sl_terminal_thousands(uint64_t number, char text[static SL_THOUSANDS_BYTES])
 {
 	char digits[24];

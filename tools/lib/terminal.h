@@ -24,9 +24,6 @@ void sl_terminal_print(FILE *out, const char *format, ...) __attribute__((format
  * columns + 3 bytes. */
 void sl_terminal_cut(char *text, size_t columns);
 
-/* Write the text as one word of a shell, quoted where needed; cut short where `size` is. */
-void sl_terminal_shell_word(const char *text, char *word, size_t size);
-
 /* Write a number as "47,000". */
 #define SL_THOUSANDS_BYTES 32u
 void sl_terminal_thousands(uint64_t number, char text[static SL_THOUSANDS_BYTES]);

@@ -7,13 +7,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/base/clean.h"
 #include "common/membership/admin_key.h"
 #include "daemon/net/identity.h"
 #include "tools/lib/option.h"
 #include "tools/starling/group.h"
 #include "tools/starling/group_folder.h"
 #include "tools/lib/help_texts.h"
-#include "tools/lib/terminal.h"
 
 #define START_USUAL 3u
 #define EXPIRES_S 86400u
@@ -195,7 +195,7 @@ static void print_text(const struct create *c, const char *invitation, const cha
 static void print(const struct create *c, const char *invitation)
 {
 	char option[PATH_MAX + 16] = "", word[PATH_MAX];
-	sl_terminal_shell_word(c->folder, word, sizeof word);
+	sl_clean_shell_word(c->folder, word, sizeof word);
 	if (c->given_folder != NULL)
 		snprintf(option, sizeof option, " --folder %s", word);
 	if (c->json)

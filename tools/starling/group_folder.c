@@ -10,12 +10,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/base/clean.h"
 #include "common/membership/private_file.h"
 #include "common/config/settings_table.h"
 #include "common/config/yaml_text.h"
 #include "common/report/modulus.h"
 #include "daemon/runtime/address.h"
-#include "tools/lib/terminal.h"
 
 #define PLACE_OF_ROOT "/var/lib/starling" /* of the folders of groups */
 
@@ -308,7 +308,7 @@ void sl_group_folder_start(const char *folder, char *command, size_t size)
 		    access("/run/systemd/system", F_OK) == 0;
 	char path[PATH_MAX + 16], word[PATH_MAX + 24];
 	snprintf(path, sizeof path, "%s/" SL_GROUP_FOLDER_CONFIG, folder);
-	sl_terminal_shell_word(path, word, sizeof word);
+	sl_clean_shell_word(path, word, sizeof word);
 	if (unit)
 		snprintf(command, size, "systemctl enable --now starlingd@%s", name + 1);
 	else
