@@ -58,8 +58,8 @@ static int read_line(int fd, const char *path, char line[static LINE_BYTES + 1],
 	if (fstat(fd, &status) != 0)
 		return sl_err_set(error, SL_ERR_IO, "%s: %s", path, strerror(errno));
 	if ((status.st_mode & 077) != 0)
-		return sl_err_set(error, SL_ERR_REFUSED, "%s: others can read this secret key; chmod 600 %s",
-				  path, path);
+		return sl_err_set(error, SL_ERR_REFUSED,
+				  "%s: others can read this secret key; run chmod 600 on it", path);
 	ssize_t got = read(fd, line, LINE_BYTES + 1);
 	if (got != (ssize_t)LINE_BYTES || strncmp(line, PREFIX, sizeof PREFIX - 1) != 0)
 		return sl_err_set(error, SL_ERR_FORMAT, "%s: not the key of an admin", path);

@@ -194,8 +194,8 @@ static int check_mode(int fd, const char *path, struct sl_error *error)
 		return sl_err_set(error, SL_ERR_FORMAT, "%s: is not a file", path);
 	if (st.st_mode & (S_IRWXG | S_IRWXO))
 		return sl_err_set(error, SL_ERR_REFUSED,
-				  "%s: mode %04o lets others read the secret key; run chmod 600 %s", path,
-				  (unsigned)(st.st_mode & 07777), path);
+				  "%s: mode %04o lets others read the secret key; run chmod 600 on it", path,
+				  (unsigned)(st.st_mode & 07777));
 	return SL_OK;
 }
 

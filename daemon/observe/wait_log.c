@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "common/base/bytes.h"
+#include "common/base/clean.h"
 #include "daemon/observe/health.h"
 #include "daemon/observe/observe.h"
 #include "daemon/observe/obstacle.h"
@@ -19,13 +20,12 @@
  * needs it. */
 static void own_socket(const struct sl_observe *observe, char *text, size_t size)
 {
-	const char *path = observe->of.settings->control,
-		   *quote = strpbrk(path, " '\"$&;()<>|*?#\\`") != NULL ? "'" : "";
-	char folder[PATH_MAX] = "";
+	const char *path = observe->of.settings->control;
+	char folder[PATH_MAX] = "", whole[PATH_MAX + SL_PATH_BYTES];
 	if (*path != '/' && getcwd(folder, sizeof folder - 1) != NULL)
 		strcat(folder, "/");
-	quote = strpbrk(folder, " '\"$&;()<>|*?#\\`") != NULL ? "'" : quote;
-	snprintf(text, size, "%s%s%s%s", quote, folder, path, quote);
+	snprintf(whole, sizeof whole, "%s%s", folder, path);
+	sl_clean_shell_word(whole, text, size);
 }
 
 static sl_ms now_ms(void)

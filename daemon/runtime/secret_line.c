@@ -20,7 +20,6 @@ int sl_secret_line_read(const char *path, char *line, size_t size, struct sl_err
 	line[strcspn(line, "\r\n")] = '\0';
 	fclose(in);
 	if ((status.st_mode & 077) != 0)
-		return sl_err_set(error, SL_ERR_INVALID, "%s: others can read it; use: chmod 600 %s", path,
-				  path);
+		return sl_err_set(error, SL_ERR_INVALID, "%s: others can read it; run chmod 600 on it", path);
 	return SL_OK;
 }

@@ -112,7 +112,7 @@ TEST_WITH(daemon_refuses, open_site, close_site)
 		{"http: \"127.0.0.1:9464\"\nhttp_token_file: nowhere\n", TWO THREE,
 		 "nowhere: No such file or directory", 1},
 		{"http: \"127.0.0.1:9464\"\nhttp_token_file: roster.yaml\n", TWO THREE,
-		 "roster.yaml: others can read it; use: chmod 600", 2},
+		 "roster.yaml: others can read it; run chmod 600", 2},
 		/* no training noise: an invalidated model would come out the same */
 		{"batch: 65536\n", TWO THREE, "batch", 2},
 		{"", TWO THREE "- {id: 0, name: z, address: \"127.0.0.1:1\", key: \"sha256:aa\"}\n",

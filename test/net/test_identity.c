@@ -146,10 +146,10 @@ TEST_WITH(refuses_open_modes, folder_enter, folder_leave)
 	make("id");
 	assert_int_equal(chmod("id/key.pem", 0644), 0);
 	expect_load_error(SL_ERR_REFUSED,
-			  "id/key.pem: mode 0644 lets others read the secret key; run chmod 600 id/key.pem");
+			  "id/key.pem: mode 0644 lets others read the secret key; run chmod 600 on it");
 	assert_int_equal(chmod("id/key.pem", 0640), 0);
 	expect_load_error(SL_ERR_REFUSED,
-			  "id/key.pem: mode 0640 lets others read the secret key; run chmod 600 id/key.pem");
+			  "id/key.pem: mode 0640 lets others read the secret key; run chmod 600 on it");
 	assert_int_equal(chmod("id/key.pem", 0400), 0);
 	struct sl_identity id;
 	assert_int_equal(sl_identity_load("id", &id, NULL), SL_OK);

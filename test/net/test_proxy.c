@@ -85,7 +85,7 @@ TEST(logins)
 	assert_string_equal(proxy.password, "pass:word");
 	assert_int_equal(chmod(path, 0640), 0);
 	assert_int_equal(sl_proxy_set(&proxy, "http://h:1", path, &error), SL_ERR_INVALID);
-	assert_non_null(strstr(error.text, "others can read it; use: chmod 600"));
+	assert_non_null(strstr(error.text, "others can read it; run chmod 600"));
 	close(fd);
 	unlink(path);
 	assert_int_equal(sl_proxy_set(&proxy, "http://h:1", path, &error), SL_ERR_IO);

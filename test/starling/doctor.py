@@ -298,6 +298,8 @@ def look_here(ports):
 	assert 'starling doctor FOLDER' in run('doctor', '--control', 'm1/state/control.sock', status=2)
 	Path('run/learner-01').mkdir(parents=True)
 	assert 'choose one: starling doctor run/learner-01' in run('doctor', 'run', status=2)
+	os.symlink('run', "it's")
+	assert "choose one: starling doctor 'it'\\''s/learner-01'" in run('doctor', "it's", status=2)
 	shutil.copy('config.yaml', 'run/learner-01')
 	assert 'bad.yaml:1:1: ' in run('doctor', 'run/learner-01', status=1)
 
@@ -355,11 +357,13 @@ def look_at_remedies(ports):
 			('no.such.host.invalid:7400', "; correct the name, or set 'listen'", 'FAIL'), (f'0.0.0.0:{ports[1]}', 'free', 'ok')):
 		configure('listen.yaml', 1, 'roster.yaml', listen=listen)
 		Doctor('--config', 'listen.yaml', status=1).says(result, 'address', said)
-	Path('admin.key').write_text('x')
-	os.chmod('admin.key', 0o640)
-	Doctor('--config', os.path.abspath('config.yaml'), status=1).says('FAIL', 'admin key', 'mode 0640', 'run chmod 600 ')
-	os.chmod('admin.key', 0o600)
-	Doctor('--config', 'config.yaml', status=1).silent('FAIL', 'admin key')
+	Path('a b').mkdir()
+	configure('a b/config.yaml', 1, 'roster.yaml')
+	Path('a b/admin.key').write_text('x')
+	os.chmod('a b/admin.key', 0o640)
+	Doctor('--config', 'a b/config.yaml', status=1).says('FAIL', 'admin key', 'mode 0640', "run chmod 600 'a b/admin.key'")
+	os.chmod('a b/admin.key', 0o600)
+	Doctor('--config', 'a b/config.yaml', status=1).silent('FAIL', 'admin key')
 	certificate = Path('m1/identity/cert.pem')
 	certificate.write_text(certificate.read_text()[:200])
 	said = f"holds no certificate; the key is there, so make the certificate again: starling keygen --dir {os.path.abspath('m1/identity')}"

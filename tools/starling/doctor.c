@@ -97,10 +97,12 @@ static int find_config(const char *given, char config[static PATH_MAX + 32], str
 	char folder[PATH_MAX];
 	if (is_there(given, "config.yaml", config))
 		return SL_OK;
-	if (is_there(given, "learner-01", config))
+	if (is_there(given, "learner-01", config)) {
+		sl_clean_shell_word(config, folder, sizeof folder);
 		return sl_err_set(error, SL_ERR_NOTFOUND,
 				  "%s has the folders of several learners; choose one: starling doctor %s",
-				  given, config);
+				  given, folder);
+	}
 	int rc = sl_group_folder_find(given, folder, error);
 	if (rc == SL_OK) {
 		snprintf(config, PATH_MAX + 32, "%s/" SL_GROUP_FOLDER_CONFIG, folder);

@@ -167,13 +167,14 @@ static int write_roster(const struct sl_group_own *own, struct sl_wait_report *s
 	int rc = sl_group_save(own->settings.roster, group, error);
 	if (rc != SL_OK)
 		return rc;
+	char word[PATH_MAX];
+	sl_clean_shell_word(own->settings.control, word, sizeof word);
 	json_t *reply = query(own, silent, "reload");
 	if (reply == NULL && errno == EAGAIN)
 		fprintf(stderr,
 			"The learner of this machine has not answered: it takes the change at its next "
-			"start, or "
-			"by: starling reload --control %s\n",
-			own->settings.control);
+			"start, or by: starling reload --control %s\n",
+			word);
 	if (reply != NULL && !json_is_true(json_object_get(reply, "ok"))) {
 		char why[SL_ERROR_BYTES] = "";
 		const char *error_text = json_string_value(json_object_get(reply, "error"));

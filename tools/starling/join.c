@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/base/clean.h"
 #include "common/membership/invitation.h"
 #include "daemon/net/listen.h"
 #include "daemon/runtime/address.h"
@@ -120,15 +121,16 @@ static int open_identity(struct join *j, struct sl_error *error)
 /* Refuse a folder of a group that this machine has joined. */
 static int check_folder(const struct join *j, struct sl_error *error)
 {
-	char path[PATH_MAX + 16], start[PATH_MAX + 64];
+	char path[PATH_MAX + 16], start[PATH_MAX + 64], word[PATH_MAX];
 	snprintf(path, sizeof path, "%s/starlingd.yaml", j->folder);
 	if (access(path, F_OK) != 0)
 		return SL_OK;
+	sl_clean_shell_word(j->folder, word, sizeof word);
 	sl_group_folder_start(j->folder, start, sizeof start);
 	return sl_err_set(error, SL_ERR_REFUSED,
 			  "this machine has joined, as %s exists; start its learner: %s; if it was "
 			  "removed and is to join again, move %s elsewhere before",
-			  path, start, j->folder);
+			  path, start, word);
 }
 
 /* Return a setting with the absolute path of its file, if that is there: it is relative to the working folder

@@ -200,7 +200,7 @@ class Doctor:
             except OSError:
                 continue
             if mode & 0o077:
-                self.add(FAIL, about, f"others can read {path} (mode {mode:04o})", f"run chmod 600 {path}")
+                self.add(FAIL, about, f"others can read {path} (mode {mode:04o})", f"run chmod 600 {shlex.quote(path)}")
 
     def proxy(self) -> None:
         """Say which way the connections of this machine go."""

@@ -197,7 +197,7 @@ def read_token(path: str) -> str:
         raise CommandError(f"{path}: {failure.strerror}", FAILED) from None
     token = line.rstrip(b"\r\n").decode("latin-1")
     if stat.S_IMODE(mode) & 0o77:
-        raise CommandError(f"{path}: others can read the token; use: chmod 600 {path}")
+        raise CommandError(f"{path}: others can read the token; run chmod 600 on it")
     if not re.fullmatch("[!-~]*", token):
         raise CommandError(f"{path}: a token has printable ASCII characters without blanks; make one with: openssl rand -hex 32")
     if not TOKEN_LEAST <= len(token) <= TOKEN_MOST:
