@@ -25,7 +25,6 @@ static bool read_machine(struct sl_doctor *d)
 	if (sl_group_load_settings(d->config, NULL, 0, &d->settings, &d->group, &d->error) != SL_OK)
 		return false;
 	sl_proxy_set(&d->proxy, d->settings.proxy, d->settings.proxy_credentials_file, &d->proxy_error);
-	sl_clean_text(d->proxy_error.text);
 	d->self = sl_roster_find(&d->group.roster, d->settings.id);
 	if (d->self < 0)
 		return false;
@@ -138,7 +137,6 @@ static void print_machine(struct sl_doctor *d)
 {
 	size_t n = strlen(d->settings.roster);
 	bool in_roster = n > 0 && strncmp(d->error.text, d->settings.roster, n) == 0;
-	sl_clean_text(d->error.text);
 	sl_command_print_json(json_pack("{s:s, s:b, s:s, s:b, s:s, s:o?}", "config", d->config, "good",
 					(int)d->good, "error", d->error.text, "in_roster", (int)in_roster,
 					"kind", sl_err_text(d->error.code), "facts", facts_of(d)),

@@ -176,11 +176,10 @@ static int write_roster(const struct sl_group_own *own, struct sl_wait_report *s
 			"start, or by: starling reload --control %s\n",
 			word);
 	if (reply != NULL && !json_is_true(json_object_get(reply, "ok"))) {
-		char why[SL_ERROR_BYTES] = "";
-		const char *error_text = json_string_value(json_object_get(reply, "error"));
-		snprintf(why, sizeof why, "%s", error_text != NULL ? error_text : "");
-		sl_clean_text(why);
-		fprintf(stderr, "The learner of this machine has not taken it: %s\n", why);
+		struct sl_error why;
+		const char *text = json_string_value(json_object_get(reply, "error"));
+		sl_err_set(&why, SL_ERR_REFUSED, "%s", text != NULL ? text : "");
+		fprintf(stderr, "The learner of this machine has not taken it: %s\n", why.text);
 	}
 	json_decref(reply);
 	return SL_OK;
