@@ -1,6 +1,6 @@
 /* The points at which a learner may crash: before an action of a step, or when work is done and its core does
  * not know it yet. */
-#include "test/simulator/fault.h"
+#include "test/simulator/fault_kinds.h"
 
 enum { ASKED, DONE_UNTOLD };
 struct point {
