@@ -37,9 +37,8 @@ struct sl_runner_commit {
 	uint32_t step;		    /* of the schedule, counted from 1 as played */
 	const struct sl_view *view; /* NULL: the learner caught up, without the view */
 	const float *model;	    /* n */
-	const uint8_t *z;	    /* n+1, packed at the bits of p */
 	const uint8_t *digest;	    /* D */
-	uint64_t p, total_weight;
+	uint64_t total_weight;
 	bool exact; /* with `verify`: Z is the plain sum of the encodings of the view; where there is one */
 };
 
@@ -81,9 +80,7 @@ struct sl_runner_options {
 };
 
 struct sl_runner_figures {
-	sl_round committed; /* by all */
-	uint32_t steps;	    /* of the schedule that have begun, as they are played */
-	uint64_t sweeps;
+	sl_round committed;  /* by all */
 	enum sl_phase phase; /* of the learner furthest behind, in round t, and its progress */
 	sl_round t;
 	uint32_t permille;

@@ -69,7 +69,6 @@ struct sl_runner {
 	sl_id *ids;
 	struct sl_runner_learner *learners;
 	sl_ms now;
-	uint64_t sweeps;
 	uint32_t steps, barren; /* of the schedule; barren: in a row, without a commit */
 	sl_ms step_at;
 	uint64_t *ranges; /* of the present step, by learner */

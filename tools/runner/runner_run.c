@@ -251,7 +251,6 @@ int sl_runner_step(struct sl_runner *runner, struct sl_error *error)
 		sl_runner_sweep(runner);
 		sl_runner_deliver(runner);
 		sl_runner_tick(&runner->workers[0], &runner->deliver_s);
-		runner->sweeps++;
 		heed_commits(runner);
 	}
 	if (runner->error.code != SL_OK) {
@@ -271,10 +270,7 @@ uint64_t sl_runner_bytes(const struct sl_runner *runner, uint32_t i)
 
 void sl_runner_figures(const struct sl_runner *runner, struct sl_runner_figures *figures)
 {
-	*figures = (struct sl_runner_figures){.committed = SL_ROUNDS_MAX,
-					      .steps = runner->steps,
-					      .sweeps = runner->sweeps,
-					      .t = SL_ROUNDS_MAX + 1};
+	*figures = (struct sl_runner_figures){.committed = SL_ROUNDS_MAX, .t = SL_ROUNDS_MAX + 1};
 	figures->deliver_s = runner->deliver_s;
 	for (uint32_t w = 0; w < runner->pool.team.workers; w++)
 		for (int p = 0; p < SL_PHASE_COUNT; p++)

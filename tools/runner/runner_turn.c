@@ -168,9 +168,7 @@ static void tell_commit(struct sl_runner_worker *w, uint32_t i, const struct sl_
 					  .step = w->runner->steps,
 					  .view = own ? host->view : NULL,
 					  .model = host->workspace.committed,
-					  .z = host->workspace.s,
 					  .digest = record->certificate->digest,
-					  .p = record->certificate->round->p,
 					  .total_weight = record->total_weight,
 					  .exact = own && o->verify && sl_runner_sum_check(w->runner, i)};
 	if (o->committed == NULL)
