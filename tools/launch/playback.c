@@ -33,7 +33,8 @@ void sl_playback_tell(struct sl_launch *launch, uint32_t index)
 					 "peers", peers));
 }
 
-void sl_playback_next(struct sl_launch *launch)
+/* Send the next step to all learners. */
+static void next(struct sl_launch *launch)
 {
 	launch->step++;
 	launch->idle_s = 0;
@@ -53,7 +54,7 @@ void sl_playback_committed(struct sl_launch *launch, struct sl_round_row *row)
 	launch->barren = 0;
 	sl_chaos_committed(launch);
 	if (row->round < launch->rounds.most)
-		sl_playback_next(launch);
+		next(launch);
 }
 
 /* Return true if some learner has rounds to come, and none of these trains or works in a view. */
@@ -97,5 +98,5 @@ void sl_playback_tick(struct sl_launch *launch, double elapsed_s)
 		sl_launch_fail(launch, "no round committed in %u steps, the whole schedule: %s",
 			       launch->barren, reason);
 	else
-		sl_playback_next(launch);
+		next(launch);
 }

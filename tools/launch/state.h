@@ -180,7 +180,6 @@ void sl_adopt(struct sl_learner *learner, sl_round t);
 /* playback.c: play the schedule */
 /* The first learner has committed the round. */
 void sl_playback_committed(struct sl_launch *launch, struct sl_round_row *row);
-void sl_playback_next(struct sl_launch *launch);		 /* send the next step to all learners */
 void sl_playback_tell(struct sl_launch *launch, uint32_t index); /* send the current step to one learner */
 void sl_playback_tick(struct sl_launch *launch,
 		      double elapsed_s); /* replace a step in which no round commits */
