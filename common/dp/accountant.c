@@ -93,7 +93,9 @@ double sl_dp_sampled_rdp(uint32_t order, double q, double z)
 	return (excess > 0 ? excess + log1p(exp(-excess)) : log1p(exp(excess))) / (order - 1);
 }
 
-double sl_dp_rdp_epsilon(const double rdp[static SL_DP_ORDERS], double delta)
+/* Return epsilon of a curve of orders SL_DP_ORDER_LEAST.. at delta: the least of
+ * R + ln(1 - 1/order) - (ln delta + ln order)/(order - 1), but at least 0 ([CKS] Proposition 12). */
+static double curve_epsilon(const double rdp[static SL_DP_ORDERS], double delta)
 {
 	double least = INFINITY;
 	for (uint32_t i = 0; i < SL_DP_ORDERS && delta > 0; i++) {
@@ -143,7 +145,7 @@ static double exact_epsilon(const struct sl_dp_spent *spent, double delta, doubl
 	double rest = (delta - failed) * exp(-spent->ratio);
 	double epsilon = sl_dp_epsilon(rest, sqrt(spent->mu2));
 	if (sampled)
-		epsilon = fmin(epsilon, sl_dp_rdp_epsilon(spent->rdp, rest));
+		epsilon = fmin(epsilon, curve_epsilon(spent->rdp, rest));
 	return epsilon + 2 * spent->ratio;
 }
 

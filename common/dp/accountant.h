@@ -40,9 +40,6 @@ double sl_dp_epsilon(double delta, double mu);
  * (P(y-v)/P(y))^k over y is exp((k^2-k) |v|^2 / (2 sigma^2)), and y -> v - y exchanges the two distributions
  * ([MTZ] Theorem 5). */
 double sl_dp_sampled_rdp(uint32_t order, double q, double z);
-/* Return epsilon of a curve of orders SL_DP_ORDER_LEAST.. at delta: the least of
- * R + ln(1 - 1/order) - (ln delta + ln order)/(order - 1), but at least 0 ([CKS] Proposition 12). */
-double sl_dp_rdp_epsilon(const double rdp[static SL_DP_ORDERS], double delta);
 
 /* Return tau of a sum of discrete Gaussian shares, each with `sigma` ([KLS] Theorem 1):
  * 10 sum_{k=1}^{shares-1} exp(-2 pi^2 sigma^2 k/(k+1)). The logarithms of the probabilities of the sum and of

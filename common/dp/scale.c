@@ -90,7 +90,8 @@ double sl_dp_scale_epsilon(const struct sl_dp_terms *terms, const struct sl_dp_t
 	return sl_dp_spent_epsilon(&spent, target->delta, target->sampled < 1);
 }
 
-double sl_dp_scale_rounded_up(double value)
+/* Return `value` > 0, rounded up to SL_DP_NOISE_DIGITS digits. */
+static double rounded_up(double value)
 {
 	if (!isfinite(value) || value <= 0)
 		return value;
@@ -138,10 +139,10 @@ double sl_dp_scale_noise(const struct sl_dp_terms *terms, const struct sl_dp_tar
 		*(keeps(terms, middle, target) ? &high : &low) = middle;
 	}
 	/* where the step changes, slightly more noise may spend slightly more */
-	for (high = sl_dp_scale_rounded_up(high); !keeps(terms, high, target);) {
+	for (high = rounded_up(high); !keeps(terms, high, target);) {
 		if (!has_step(terms, high))
 			return INFINITY;
-		high = sl_dp_scale_rounded_up(high * 1.0001);
+		high = rounded_up(high * 1.0001);
 	}
 	return high;
 }

@@ -81,5 +81,3 @@ double sl_dp_scale_epsilon(const struct sl_dp_terms *terms, const struct sl_dp_t
  * if there is none. terms->noise is ignored. */
 #define SL_DP_NOISE_DIGITS 4
 double sl_dp_scale_noise(const struct sl_dp_terms *terms, const struct sl_dp_target *target);
-/* Return `value` > 0, rounded up to so many digits. */
-double sl_dp_scale_rounded_up(double value);
