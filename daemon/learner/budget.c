@@ -7,8 +7,10 @@
 #include "daemon/learner/daemon.h"
 #include "daemon/observe/report_log.h"
 
-bool sl_budget_allows(const struct sl_settings *settings, const struct sl_ledger *ledger,
-		      uint32_t incarnation, sl_round t, sl_attempt a, const struct sl_dp_round *round)
+/* Return true if attempt a of round t, which costs `round`, can be charged to the ledger without exceeding
+ * the budget, or if there is no budget. */
+static bool fits_budget(const struct sl_settings *settings, const struct sl_ledger *ledger,
+			uint32_t incarnation, sl_round t, sl_attempt a, const struct sl_dp_round *round)
 {
 	struct sl_ledger charged = *ledger;
 	if (!(settings->dp_epsilon > 0))
@@ -71,7 +73,7 @@ bool sl_budget_ends(struct sl_daemon *daemon, sl_round t)
 	const struct sl_settings *s = daemon->settings;
 	struct sl_dp_round round;
 	if (s->dp == SL_DP_USE_OFF || s->dp_spent != SL_DP_SPENT_END || !expect(daemon, &round) ||
-	    sl_budget_allows(s, &daemon->budget.ledger, daemon->core_config.incarnation, t, 1, &round))
+	    fits_budget(s, &daemon->budget.ledger, daemon->core_config.incarnation, t, 1, &round))
 		return false;
 	end_before(daemon, t);
 	sl_event_queue_add(&daemon->event_queue, SL_EVENT_LAST_ROUND)->event.round = t - 1;
@@ -83,8 +85,8 @@ bool sl_budget_weigh(struct sl_daemon *daemon, const struct sl_view *view)
 	if (!sl_encoding_is_noisy(&view->encoding))
 		return false;
 	const struct sl_dp_round round = sl_view_charge(view, daemon->settings->dp_sampling);
-	if (sl_budget_allows(daemon->settings, sl_store_ledger(daemon->store),
-			     daemon->core_config.incarnation, view->t, view->a, &round))
+	if (fits_budget(daemon->settings, sl_store_ledger(daemon->store), daemon->core_config.incarnation,
+			view->t, view->a, &round))
 		return false;
 	daemon->workspace.weight = 0;
 	return true;

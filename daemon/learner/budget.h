@@ -16,11 +16,6 @@
 
 struct sl_daemon;
 
-/* Return true if attempt a of round t, which costs `round`, can be charged to the ledger without exceeding
- * the budget, or if there is no budget. */
-bool sl_budget_allows(const struct sl_settings *settings, const struct sl_ledger *ledger,
-		      uint32_t incarnation, sl_round t, sl_attempt a, const struct sl_dp_round *round);
-
 /* Loop thread: copy the ledger when the store is open, and show it. */
 void sl_budget_open(struct sl_daemon *daemon);
 /* Loop thread, before the training of round t: end the run of this learner if it may not take part and
