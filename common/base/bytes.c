@@ -139,12 +139,6 @@ uint64_t sl_bytes_element(const uint8_t *packed, size_t i, uint32_t bits)
 	return value & UINT64_MAX >> (64 - bits);
 }
 
-void sl_bytes_replace(uint8_t *packed, size_t i, uint32_t bits, uint64_t value)
-{
-	for (size_t b = 0, at = i * bits; b < bits; b++, at++)
-		packed[at / 8] = (uint8_t)((packed[at / 8] & ~(1u << at % 8)) | (value >> b & 1) << at % 8);
-}
-
 bool sl_bytes_filled(const uint8_t *packed, size_t count, uint32_t bits)
 {
 	uint32_t used = (uint32_t)(count % 8 * bits % 8); /* bits of the last byte */

@@ -59,9 +59,8 @@ static inline size_t sl_packed_bytes(size_t count, uint32_t bits)
 /* Pack `count` integers below 2^bits (1 <= bits <= 64), and unpack them. */
 void sl_bytes_pack(uint8_t *out, const uint64_t *in, size_t count, uint32_t bits);
 void sl_bytes_unpack(uint64_t *out, const uint8_t *in, size_t count, uint32_t bits);
-/* Return packed integer `i`, and overwrite it: slow. */
+/* Return packed integer `i`: slow. */
 uint64_t sl_bytes_element(const uint8_t *packed, size_t i, uint32_t bits);
-void sl_bytes_replace(uint8_t *packed, size_t i, uint32_t bits, uint64_t value);
 /* Return true if the bits that fill the last byte are zero. */
 bool sl_bytes_filled(const uint8_t *packed, size_t count, uint32_t bits);
 

@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "common/base/bytes.h"
+#include "test/explorer/packed.h"
 #include "test/lib/test.h"
 
 #define COUNT 70u
@@ -71,7 +71,7 @@ TEST(replacing)
 		for (size_t i = 0; i < 9; i++) {
 			uint64_t old = v[i] = UINT64_MAX >> (64 - bits);
 			sl_bytes_pack(packed, v, 9, bits);
-			sl_bytes_replace(packed, i, bits, old / 3);
+			packed_replace(packed, i, bits, old / 3);
 			v[i] = old / 3;
 			sl_bytes_unpack(back, packed, 9, bits);
 			assert_memory_equal(back, v, sizeof v);

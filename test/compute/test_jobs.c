@@ -7,6 +7,7 @@
 #include <sodium.h>
 
 #include "test/lib/encoding.h"
+#include "test/explorer/packed.h"
 #include "common/base/bytes.h"
 #include "common/compute/job_model.h"
 #include "common/compute/payload.h"
@@ -138,7 +139,7 @@ TEST_WITH(deposited_is_of_the_field, attempt_setup, attempt_teardown)
 	struct sl_job job = {.kind = SL_JOB_CHECK, .chunk = 1, .expected = hash};
 	attempt_fetch_all(a);
 	for (uint32_t l = 0; l < ELEMENTS; l += ELEMENTS - 1) {
-		sl_bytes_replace(slot, l, a->view.field.bits, PRIME);
+		packed_replace(slot, l, a->view.field.bits, PRIME);
 		sl_canonical_deposit(&a->workspace.scope, slot, bytes, NULL, hash);
 		assert_int_equal(attempt_run(a, job).code, SL_ERR_INVALID);
 		attempt_fetch_all(a);
@@ -224,7 +225,7 @@ TEST_WITH(each_is_added_once, attempt_setup, attempt_teardown)
 	uint8_t hash[SL_HASH_BYTES], strands[SL_STRANDS_BYTES];
 	size_t bytes = sl_slot_state_bytes(&a->view);
 	uint8_t *z = calloc(1, bytes);
-	sl_bytes_replace(z, ELEMENTS - 1, a->view.field.bits, LEARNERS);
+	packed_replace(z, ELEMENTS - 1, a->view.field.bits, LEARNERS);
 	float *mean = calloc(ELEMENTS - 1, sizeof *mean);
 	sl_canonical_strands(z, bytes, strands);
 	sl_canonical_result(&a->workspace.scope, a->view.h, LEARNERS, strands, mean,
@@ -575,7 +576,7 @@ TEST_WITH(ends_before_its_first_piece, attempt_setup, attempt_teardown)
 	atomic_store(&wipes, 1);
 	a->workspace.wipes = &wipes;
 	memset(a->workspace.s, 0, a->workspace.s_bytes);
-	sl_bytes_replace(a->workspace.s, ELEMENTS - 1, a->view.field.bits, LEARNERS);
+	packed_replace(a->workspace.s, ELEMENTS - 1, a->view.field.bits, LEARNERS);
 	a->view.engine = SL_ENGINE_EXACT;
 	struct sl_job_result result = attempt_run(a, (struct sl_job){.kind = SL_JOB_CLOSE});
 	assert_int_equal(result.code, SL_ERR_INVALID);

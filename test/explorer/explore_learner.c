@@ -10,6 +10,7 @@
 #include "tools/host/heap.h"
 #include "tools/host/packet.h"
 #include "test/explorer/trace.h"
+#include "test/explorer/packed.h"
 
 #define BLOCK 256u
 #define HEAP ((size_t)1 << 20)
@@ -428,7 +429,7 @@ static void make_twin(const struct sl_hosted *host)
 {
 	uint32_t bits = host->view->field.bits;
 	uint64_t first = (sl_bytes_element(host->workspace.s, 0, bits) + 10000) % host->view->field.p;
-	sl_bytes_replace(host->workspace.s, 0, bits, first);
+	packed_replace(host->workspace.s, 0, bits, first);
 }
 
 static void operate(struct sl_explore_learners *x, const struct sl_explore_step *s)

@@ -10,6 +10,7 @@
 #include "common/wire/codec.h"
 #include "daemon/learner/loop.h"
 #include "test/insider/lies.h"
+#include "test/explorer/packed.h"
 
 struct later {
 	struct later *next;
@@ -77,7 +78,7 @@ void insider_add(const struct insider *in, struct sl_message *chunk, size_t at, 
 	uint64_t element = sl_bytes_element(altered, at, bits);
 	element = fixed_point ? element + (value << view->fraction)
 			      : sl_field_add(field, element % field->p, value % field->p);
-	sl_bytes_replace(altered, at, bits, element);
+	packed_replace(altered, at, bits, element);
 }
 
 /* ---- the own encoding ---- */

@@ -7,6 +7,7 @@
 #include "common/base/bytes.h"
 #include "common/compute/job_model.h"
 #include "daemon/net/link.h"
+#include "test/explorer/packed.h"
 
 /* ---- link states ---- */
 
@@ -202,9 +203,9 @@ static void sign_for(const struct insider *in, struct sl_digest *digest)
 		 total = sl_bytes_element(w->s, w->n, field.bits);
 	if (total == 0) /* the attempt has ended */
 		return;
-	sl_bytes_replace(w->s, 0, field.bits, sl_field_add(&field, honest, LIE_VALUE));
+	packed_replace(w->s, 0, field.bits, sl_field_add(&field, honest, LIE_VALUE));
 	sl_canonical_strands(w->s, bytes, strands);
-	sl_bytes_replace(w->s, 0, field.bits, honest);
+	packed_replace(w->s, 0, field.bits, honest);
 	uint8_t model[SL_STRANDS_BYTES];
 	sl_job_model_hash(w, in->daemon->workspace_view, model);
 	sl_canonical_result_of(&w->scope, digest->view, total, strands, model,

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "common/base/bytes.h"
+#include "test/explorer/packed.h"
 #include "test/simulator/check.h"
 
 static const char *const names[SL_SIM_LIE_COUNT] = {
@@ -62,7 +63,7 @@ static uint64_t get(const struct element *e)
 static void set(const struct element *e, uint32_t i, const struct sl_message *m, uint64_t value)
 {
 	uint64_t p = e->page->p, was = get(e), *x = e->page->of[i].x;
-	sl_bytes_replace(e->chunk, e->at, e->bits, value);
+	packed_replace(e->chunk, e->at, e->bits, value);
 	if (m->kind != SL_MSG_SHARE || x == NULL || value >= p)
 		return;
 	e->page->of[i].altered = true;
@@ -137,7 +138,7 @@ static bool commit_to_twin(const struct sl_sim *sim, uint32_t i, const struct sl
 	uint8_t *twin = malloc(sl_slot_state_bytes(view));
 	memcpy(twin, sl_slot_state(&w->state_file, view->self), sl_slot_state_bytes(view));
 	uint64_t first = sl_bytes_element(twin, 0, view->field.bits);
-	sl_bytes_replace(twin, 0, view->field.bits, sl_field_add(&view->field, first, 1));
+	packed_replace(twin, 0, view->field.bits, sl_field_add(&view->field, first, 1));
 	sl_canonical_deposit(&w->scope, twin, sl_slot_state_bytes(view), NULL, hash);
 	free(twin);
 	return true;
