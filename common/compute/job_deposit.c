@@ -198,7 +198,6 @@ void sl_job_deposit_checksum(struct sl_workspace *workspace, const struct sl_job
 	uint64_t *phi = workspace->values;
 	memset(phi, 0, (view->degree + 2) * points * sizeof *phi);
 	result->values = phi;
-	result->points = points;
 	result->code = sl_checksum_init(&checksum, &view->field, points, view->elements, job->expected,
 					&workspace->scratch);
 	bool single = job->chunk > 0;

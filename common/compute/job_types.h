@@ -54,9 +54,8 @@ struct sl_job_result {
 	const struct sl_analysis *analysis; /* ANALYSE: in the workspace, until the next one */
 	const struct sl_secrets *secrets;   /* SECRETS: key, challenge, root; in the workspace, until the step
 					       that is given the result has ended */
-	const uint64_t *values; /* CHECKSUM: in the workspace, `points` numbers each: of the own masked state,
-				   of those kept, ascending by position, of Z; or of one */
-	uint32_t points;	/* CHECKSUM */
+	const uint64_t *values; /* CHECKSUM: in the workspace, a number of each point: of the own masked
+				   state, of those kept, ascending by position, of Z; or of one */
 	double real;		/* CLOSE: margin; SUM: 0; MIX of metropolis: spread of the states before the
 				   exchange (sl_spectrum_spread_bound) to two digits, NaN: not measured */
 	uint8_t hash[SL_HASH_BYTES];	   /* COMMITMENT: of the own deposit; CLOSE, SUM, ADOPT: D */

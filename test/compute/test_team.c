@@ -48,7 +48,8 @@ static void run(struct trace *trace, struct sl_job job)
 	note(trace, &result.note.rounding, sizeof result.note.rounding);
 	note(trace, &result.update, sizeof result.update);
 	if (result.values != NULL)
-		note(trace, result.values, (a->view.degree + 2) * result.points * sizeof *result.values);
+		note(trace, result.values,
+		     (a->view.degree + 2) * sl_view_points(&a->view) * sizeof *result.values);
 	note(trace, a->workspace.s, a->workspace.s_bytes);
 	note(trace, a->workspace.second, ELEMENTS * sizeof *a->workspace.second);
 	note(trace, a->workspace.committed, (ELEMENTS - 1) * sizeof(float));

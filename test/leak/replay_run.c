@@ -298,7 +298,7 @@ static void speak_checksums(struct replay *replay, uint32_t attempt, uint32_t i)
 		replay_work(replay, attempt, i, (struct sl_job){.kind = SL_JOB_CHECKSUM, .expected = seed});
 	for (uint32_t r = 0; r < view->degree; r++)
 		count += sl_view_keeps(view, r);
-	replay_say(replay, result.values, (size_t)count * result.points * sizeof *result.values);
+	replay_say(replay, result.values, (size_t)count * sl_view_points(view) * sizeof *result.values);
 }
 
 static void mix(struct replay *replay, uint32_t attempt)
