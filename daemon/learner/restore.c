@@ -177,7 +177,7 @@ static void sweep(const struct sl_daemon *daemon)
 	struct sl_store_round oldest;
 	uint32_t kept = daemon->settings->keep_checkpoints;
 	if (kept != SL_CHECKPOINTS_ALL && daemon->committed.through == 0 &&
-	    sl_store_round_back(daemon->store, kept - 1, &oldest, NULL) == SL_OK)
+	    sl_store_round_back(daemon->store, kept - 1, &oldest) == SL_OK)
 		look_through(daemon, oldest.t, true);
 }
 

@@ -212,9 +212,9 @@ static void forget_checkpoints(const struct sl_daemon *daemon)
 	struct sl_store_round round;
 	if (kept == SL_CHECKPOINTS_ALL)
 		return;
-	if (sl_store_round_back(daemon->store, kept, &round, NULL) == SL_OK)
+	if (sl_store_round_back(daemon->store, kept, &round) == SL_OK)
 		sl_checkpoint_delete(daemon->committed.folder, round.t);
-	else if (sl_store_round_back(daemon->store, kept - 1, &round, NULL) != SL_OK)
+	else if (sl_store_round_back(daemon->store, kept - 1, &round) != SL_OK)
 		return;
 	sl_checkpoint_delete(daemon->committed.folder, 0);
 }

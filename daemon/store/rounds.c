@@ -252,8 +252,7 @@ int sl_store_rest(struct sl_store *store, int pages, struct sl_error *error)
 	return sl_store_leave(store, rc == SL_OK ? sl_database_rest(&store->database, pages) : rc, error);
 }
 
-int sl_store_round_back(struct sl_store *store, uint32_t back, struct sl_store_round *round,
-			struct sl_error *error)
+int sl_store_round_back(struct sl_store *store, uint32_t back, struct sl_store_round *round)
 {
 	int rc = sl_store_enter(store);
 	struct sl_store_round found;
@@ -261,12 +260,9 @@ int sl_store_round_back(struct sl_store *store, uint32_t back, struct sl_store_r
 		sl_database_bind(&store->database, SL_STATEMENT_ROUND_BACK, 1, back);
 		rc = sl_database_each(&store->database, SL_STATEMENT_ROUND_BACK, read_round, &found);
 	}
-	if (rc == SL_ERR_NOTFOUND)
-		sl_err_set(&store->database.error, rc, "%s: no %" PRIu32 " rounds are committed",
-			   store->database.path, back + 1);
 	if (rc == SL_OK)
 		*round = found;
-	return sl_store_leave(store, rc, error);
+	return sl_store_leave(store, rc, NULL);
 }
 
 int sl_store_round_before(struct sl_store *store, sl_round t, struct sl_store_round *round,

@@ -150,8 +150,7 @@ void sl_store_round_checkpoint(const struct sl_store_round *round, const char *r
 int sl_store_last_round(struct sl_store *store, struct sl_store_round *round, struct sl_error *error);
 /* Read the round `back` rounds before the last one on record (rounds that were skipped do not count);
  * SL_ERR_NOTFOUND: there is none. */
-int sl_store_round_back(struct sl_store *store, uint32_t back, struct sl_store_round *round,
-			struct sl_error *error);
+int sl_store_round_back(struct sl_store *store, uint32_t back, struct sl_store_round *round);
 /* Read the last committed round before `t`; SL_ERR_NOTFOUND: there is none. */
 int sl_store_round_before(struct sl_store *store, sl_round t, struct sl_store_round *round,
 			  struct sl_error *error);

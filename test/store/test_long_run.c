@@ -65,7 +65,7 @@ static void expect_round(sl_round t)
 static void expect_back(uint32_t back, sl_round t)
 {
 	struct sl_store_round found, want = made_round(t);
-	assert_int_equal(sl_store_round_back(store, back, &found, NULL), SL_OK);
+	assert_int_equal(sl_store_round_back(store, back, &found), SL_OK);
 	assert_int_equal(found.t, t);
 	assert_memory_equal(found.digest, want.digest, sizeof want.digest);
 }
@@ -73,7 +73,7 @@ static void expect_back(uint32_t back, sl_round t)
 static void expect_none_back(uint32_t back)
 {
 	struct sl_store_round found;
-	assert_int_equal(sl_store_round_back(store, back, &found, NULL), SL_ERR_NOTFOUND);
+	assert_int_equal(sl_store_round_back(store, back, &found), SL_ERR_NOTFOUND);
 }
 
 /* The bytes of the database, with an empty log. */
