@@ -282,7 +282,7 @@ static int await_address(struct sl_daemon *daemon, struct sl_error *error)
 static int open_all(struct sl_daemon *daemon, struct sl_error *error)
 {
 	const struct sl_settings *s = daemon->settings;
-	int rc = sl_log_open(&daemon->observe.log, s, "", error);
+	int rc = sl_log_open(&daemon->observe.log, s, error);
 	if (rc == SL_OK)
 		rc = validate(daemon, false, error);
 	if (rc == SL_OK)
@@ -385,7 +385,7 @@ int sl_setup_open(struct sl_daemon *daemon, const struct sl_settings_source *sou
 		rc = open_all(daemon, error);
 	bool failed = rc != SL_OK && rc != SL_PENDING;
 	if (failed && daemon->observe.log == NULL) /* the configuration or the roster cannot be used */
-		sl_log_open(&daemon->observe.log, settings, "", NULL);
+		sl_log_open(&daemon->observe.log, settings, NULL);
 	if (failed && daemon->observe.log != NULL && !sl_log_is_standard(daemon->observe.log))
 		sl_report_log_reason(&daemon->observe, SL_RECORD_FATAL,
 				     error->text); /* the caller prints it, too */

@@ -71,8 +71,7 @@ static int open_file(struct sl_log *log, const struct sl_settings *settings, str
 	return SL_OK;
 }
 
-int sl_log_open(struct sl_log **log, const struct sl_settings *settings, const char *name,
-		struct sl_error *error)
+int sl_log_open(struct sl_log **log, const struct sl_settings *settings, struct sl_error *error)
 {
 	struct sl_log *l = calloc(1, sizeof *l);
 	*log = NULL;
@@ -84,7 +83,6 @@ int sl_log_open(struct sl_log **log, const struct sl_settings *settings, const c
 		return rc;
 	}
 	l->id = settings->id;
-	sl_log_name(l, name);
 	*log = l;
 	return SL_OK;
 }

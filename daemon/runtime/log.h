@@ -22,9 +22,7 @@ struct sl_log;
 /* Called with every record that passes the level, as one line of JSON without the newline. */
 typedef void (*sl_log_watch)(void *context, const char *json_line, size_t bytes);
 
-/* `name`: of the learner; "": not known yet. */
-int sl_log_open(struct sl_log **log, const struct sl_settings *settings, const char *name,
-		struct sl_error *error);
+int sl_log_open(struct sl_log **log, const struct sl_settings *settings, struct sl_error *error);
 /* Add a watcher, at most SL_LOG_WATCHERS_MAX; remove that of `context`, if it is there. */
 void sl_log_watch_add(struct sl_log *log, sl_log_watch watch, void *context);
 void sl_log_watch_remove(struct sl_log *log, const void *context);

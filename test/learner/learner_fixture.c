@@ -82,7 +82,7 @@ int learner_start(struct learner *l, struct sl_error *error)
 	remove(l->log);
 	int rc = sl_restore_store(&l->daemon, false, error);
 	if (rc == SL_OK)
-		rc = sl_log_open(&l->daemon.observe.log, &l->settings, "site-1", error);
+		rc = sl_log_open(&l->daemon.observe.log, &l->settings, error);
 	if (rc == SL_OK)
 		rc = sl_roster_change_check(l->daemon.store, &l->daemon.members.roster, &l->settings, error);
 	if (rc == SL_OK)

@@ -38,7 +38,7 @@ static int setup(void **state)
 	snprintf(settings.log, sizeof settings.log, "%s", folder_path(*state, "log"));
 	snprintf(path, sizeof path, "%s", folder_path(*state, "control.sock"));
 	uv_loop_init(&loop);
-	if (sl_log_open(&log_of_it, &settings, "ana", &error) != SL_OK ||
+	if (sl_log_open(&log_of_it, &settings, &error) != SL_OK ||
 	    sl_control_open(&control, &loop, log_of_it, path, serve, &loop, &error) != SL_OK)
 		fail_msg("%s", error.text);
 	return 0;

@@ -101,7 +101,7 @@ static int setup(void **state)
 	make_core(daemon);
 	make_links(daemon);
 	make_learners(&daemon->core_config);
-	return sl_log_open(&daemon->observe.log, &settings, "site-0", &error);
+	return sl_log_open(&daemon->observe.log, &settings, &error);
 }
 
 static int teardown(void **state)

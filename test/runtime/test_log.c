@@ -14,7 +14,8 @@ static struct sl_log *open_log(const char *path, enum sl_log_format format, int 
 	struct sl_log *log = NULL;
 	struct sl_error error = {0};
 	snprintf(s.log, sizeof s.log, "%s", path);
-	assert_ok(sl_log_open(&log, &s, "learner-03", &error), error);
+	assert_ok(sl_log_open(&log, &s, &error), error);
+	sl_log_name(log, "learner-03");
 	return log;
 }
 
@@ -220,7 +221,7 @@ TEST_WITH(a_pipe_without_a_reader_is_refused, folder_enter, folder_leave)
 	struct sl_log *log = NULL;
 	struct sl_error error = {0};
 	assert_int_equal(mkfifo("pipe", 0600), 0);
-	assert_int_equal(sl_log_open(&log, &s, "x", &error), SL_ERR_IO);
+	assert_int_equal(sl_log_open(&log, &s, &error), SL_ERR_IO);
 	assert_null(log);
 }
 
@@ -229,7 +230,7 @@ TEST_WITH(refuses_a_missing_folder, folder_enter, folder_leave)
 	struct sl_settings s = {.log = "no/such/log"};
 	struct sl_log *log = NULL;
 	struct sl_error error = {0};
-	assert_int_equal(sl_log_open(&log, &s, "x", &error), SL_ERR_IO);
+	assert_int_equal(sl_log_open(&log, &s, &error), SL_ERR_IO);
 	assert_string_equal(error.text, "log: no/such/log: No such file or directory");
 	assert_null(log);
 	sl_log_close(log);

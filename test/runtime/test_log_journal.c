@@ -44,7 +44,7 @@ TEST(test_without_a_journal)
 	struct sl_log *log;
 	struct sl_error error;
 	journal = -1;
-	assert_int_equal(sl_log_open(&log, &settings, "ana", &error), SL_ERR_IO);
+	assert_int_equal(sl_log_open(&log, &settings, &error), SL_ERR_IO);
 	assert_string_equal(error.text, "log_format: journal: no journal runs here; use json, text or auto");
 	journal = 0;
 }
@@ -55,7 +55,8 @@ TEST(test_fields)
 		.id = 3, .log = "-", .log_format = SL_LOG_JOURNAL, .log_level = SL_INFO};
 	struct sl_log *log;
 	struct sl_error error;
-	assert_int_equal(sl_log_open(&log, &settings, "ana", &error), SL_OK);
+	assert_int_equal(sl_log_open(&log, &settings, &error), SL_OK);
+	sl_log_name(log, "ana");
 	sl_log(log, SL_WARN, "penalty", "round 3: x",
 	       json_pack("{s:i, s:f, s:b, s:[i], s:n, s:s}", "round", 3, "waited_s", 1.25, "overdue", 1,
 			 "learners", 2, "mu", "reason", "a\nb"));
