@@ -117,11 +117,11 @@ static void serve_records(struct sl_observe *observe, struct sl_http_request *re
 {
 	const char *line = NULL;
 	size_t size;
-	struct sl_http_stream *stream = sl_http_stream(request, &observe->http);
+	struct sl_http_stream *stream = sl_http_stream(request);
 	if (stream == NULL || sl_http_query(request, "recent") == NULL)
 		return;
 	while ((line = sl_recent_next(&observe->recent, line, &size)) != NULL)
-		sl_http_send(stream, NULL, line, size);
+		sl_http_send(stream, line, size);
 }
 
 /* Answer a request for anything else with what there is. */
@@ -151,7 +151,7 @@ static void on_record(void *context, const char *json_line, size_t bytes)
 {
 	struct sl_observe *observe = context;
 	sl_recent_add(&observe->recent, json_line, bytes);
-	sl_http_publish(observe->http, &observe->http, NULL, json_line, bytes);
+	sl_http_publish(observe->http, json_line, bytes);
 }
 
 /* Fill in what the settings say; `token` gets the token. */

@@ -27,7 +27,6 @@ struct sl_http_stream {
 	struct sl_http *http;
 	struct MHD_Connection *connection;
 	int fd;
-	const void *topic;
 	char *bytes;		 /* queued */
 	size_t sent, used, room; /* in them */
 	bool suspended, ending;
@@ -194,22 +193,21 @@ static void queue(struct sl_http_stream *stream, const char *bytes, size_t size)
 }
 
 /* Return the event as it is sent, to be freed; NULL: it is too large, or memory is short. */
-static char *format(const char *event, const char *data, size_t size, size_t *bytes)
+static char *format(const char *data, size_t size, size_t *bytes)
 {
 	char *text = NULL;
 	assert(memchr(data, '\n', size) == NULL);
 	if (size > SL_HTTP_QUEUE_BYTES)
 		return NULL; /* no stream could take it */
-	int n = asprintf(&text, "%s%s%sdata: %.*s\n\n", event ? "event: " : "", event ? event : "",
-			 event ? "\n" : "", (int)size, data);
+	int n = asprintf(&text, "data: %.*s\n\n", (int)size, data);
 	*bytes = (size_t)n;
 	return n < 0 ? NULL : text;
 }
 
-void sl_http_send(struct sl_http_stream *stream, const char *event, const char *data, size_t size)
+void sl_http_send(struct sl_http_stream *stream, const char *data, size_t size)
 {
 	size_t bytes;
-	char *text = format(event, data, size, &bytes);
+	char *text = format(data, size, &bytes);
 	if (text != NULL)
 		queue(stream, text, bytes);
 	else
@@ -217,22 +215,20 @@ void sl_http_send(struct sl_http_stream *stream, const char *event, const char *
 	free(text);
 }
 
-void sl_http_publish(struct sl_http *http, const void *topic, const char *event, const char *data,
-		     size_t size)
+void sl_http_publish(struct sl_http *http, const char *data, size_t size)
 {
 	size_t bytes;
-	char *text = sl_http_listeners(http, topic) > 0 ? format(event, data, size, &bytes) : NULL;
+	char *text = sl_http_listeners(http) > 0 ? format(data, size, &bytes) : NULL;
 	for (struct sl_http_stream *s = http->streams; s != NULL && text != NULL; s = s->next)
-		if (s->topic == topic)
-			queue(s, text, bytes);
+		queue(s, text, bytes);
 	free(text);
 }
 
-uint32_t sl_http_listeners(const struct sl_http *http, const void *topic)
+uint32_t sl_http_listeners(const struct sl_http *http)
 {
 	uint32_t count = 0;
 	for (const struct sl_http_stream *s = http->streams; s != NULL; s = s->next)
-		count += s->topic == topic && !s->ending;
+		count += !s->ending;
 	return count;
 }
 
@@ -266,7 +262,7 @@ static void free_stream(void *context)
 	free(stream);
 }
 
-static struct sl_http_stream *new_stream(struct sl_http_request *request, const void *topic)
+static struct sl_http_stream *new_stream(struct sl_http_request *request)
 {
 	struct sl_http *http = request->http;
 	struct sl_http_stream *stream = calloc(1, sizeof *stream);
@@ -275,7 +271,6 @@ static struct sl_http_stream *new_stream(struct sl_http_request *request, const 
 	stream->http = http;
 	stream->connection = request->connection;
 	stream->fd = sl_http_connection_of(request->connection)->fd;
-	stream->topic = topic;
 	stream->next = http->streams;
 	stream->at = &http->streams;
 	if (stream->next != NULL)
@@ -284,14 +279,14 @@ static struct sl_http_stream *new_stream(struct sl_http_request *request, const 
 	return stream;
 }
 
-struct sl_http_stream *sl_http_stream(struct sl_http_request *request, const void *topic)
+struct sl_http_stream *sl_http_stream(struct sl_http_request *request)
 {
 	static const char type[] = "text/event-stream; charset=utf-8", first[] = "retry: 2000\n\n";
 	if (request->head) {
 		sl_http_reply(request, MHD_HTTP_OK, type, "", 0);
 		return NULL;
 	}
-	struct sl_http_stream *stream = new_stream(request, topic);
+	struct sl_http_stream *stream = new_stream(request);
 	if (stream == NULL)
 		return NULL;
 	struct MHD_Response *response = MHD_create_response_from_callback(

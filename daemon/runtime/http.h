@@ -2,8 +2,8 @@
  *
  *   socket -> libmicrohttpd -> checks (method, Host, Origin, token) -> serve(request)
  *                                                                        |-- sl_http_reply: a whole answer
- *                                                                        '-- sl_http_stream: events of a
- * topic sl_http_publish(topic, event, data) -> queue of each stream of the topic -> socket
+ *                                                                        '-- sl_http_stream: events
+ *   sl_http_publish(data) -> queue of each stream -> socket
  *
  * It answers GET and HEAD; it reads no body and no file. Everything runs on the thread of the loop, without
  * blocking. A request whose path and query have more than 4,096 bytes, or 16 keys, is refused. A connection
@@ -61,12 +61,11 @@ const char *sl_http_header(const struct sl_http_request *request, const char *na
 void sl_http_reply(struct sl_http_request *request, unsigned status, const char *content_type,
 		   const void *bytes, size_t size);
 
-/* Answer with events: those that are sent to the stream, then those published under `topic`, an address that
- * the caller chooses. Return NULL if the request was HEAD, or memory is short; the request is answered. */
-struct sl_http_stream *sl_http_stream(struct sl_http_request *request, const void *topic);
-/* Queue the event named `event` (NULL: unnamed) with one line of `data` for one stream, or all of a topic. */
-void sl_http_send(struct sl_http_stream *stream, const char *event, const char *data, size_t size);
-void sl_http_publish(struct sl_http *http, const void *topic, const char *event, const char *data,
-		     size_t size);
-/* Return the number of streams of a topic. */
-uint32_t sl_http_listeners(const struct sl_http *http, const void *topic);
+/* Answer with events: those that are sent to the stream, then those that are published. Return NULL if the
+ * request was HEAD, or memory is short; the request is answered. */
+struct sl_http_stream *sl_http_stream(struct sl_http_request *request);
+/* Queue an event with one line of `data` for one stream, or for all. */
+void sl_http_send(struct sl_http_stream *stream, const char *data, size_t size);
+void sl_http_publish(struct sl_http *http, const char *data, size_t size);
+/* Return the number of streams. */
+uint32_t sl_http_listeners(const struct sl_http *http);

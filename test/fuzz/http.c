@@ -24,7 +24,7 @@ static void serve(void *context, struct sl_http_request *request)
 	(void)context;
 	assert(path != NULL);
 	if (strcmp(path, "/events") == 0)
-		sl_http_stream(request, &loop);
+		sl_http_stream(request);
 	else
 		sl_http_reply(request, 200, "text/plain", name != NULL ? name : "",
 			      name != NULL ? strlen(name) : 0);
@@ -84,8 +84,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 	const struct sl_http *http = servers[bytes[0] & 1];
 	int fd = dial(http);
 	(void)!send(fd, bytes + 1, count - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
-	sl_http_publish(servers[bytes[0] & 1], &loop, "event", "{}",
-			2); /* also shows streams that were closed */
+	sl_http_publish(servers[bytes[0] & 1], "{}", 2); /* also shows streams that were closed */
 	hear(fd, text, sizeof text, 0);
 	close(fd);
 	if (inputs++ % 64 != 0)

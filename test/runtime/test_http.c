@@ -20,7 +20,6 @@
 
 static uv_loop_t loop;
 static struct sl_http *http;
-static int topic, other;
 static uint32_t served;
 static char got[ANSWER_BYTES];
 
@@ -32,9 +31,9 @@ static void serve(void *context, struct sl_http_request *request)
 	if (strcmp(path, "/hello") == 0)
 		sl_http_reply(request, 200, "text/plain", name ? name : "world", name ? strlen(name) : 5);
 	else if (strcmp(path, "/events") == 0) {
-		struct sl_http_stream *stream = sl_http_stream(request, &topic);
+		struct sl_http_stream *stream = sl_http_stream(request);
 		if (stream != NULL)
-			sl_http_send(stream, "first", "{}", 2);
+			sl_http_send(stream, "first", 5);
 	}
 }
 
@@ -283,14 +282,14 @@ TEST_WITH(connections_are_limited, setup, teardown)
 	for (uint32_t i = 0; i < SL_HTTP_CONNECTIONS_MAX; i++) {
 		fds[i] = dial();
 		say(fds[i], "GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n");
-		hear(fds[i], "event: first");
+		hear(fds[i], "data: first");
 	}
 	int more = dial(); /* accepted when another has ended */
 	say(more, "GET /hello HTTP/1.1\r\nHost: localhost\r\n\r\n");
 	for (uint32_t i = 0; i < 100; i++)
 		uv_run(&loop, UV_RUN_NOWAIT);
 	assert_int_equal(recv(more, got, sizeof got, MSG_DONTWAIT), -1);
-	assert_int_equal(sl_http_listeners(http, &topic), SL_HTTP_CONNECTIONS_MAX);
+	assert_int_equal(sl_http_listeners(http), SL_HTTP_CONNECTIONS_MAX);
 	for (uint32_t i = 0; i < SL_HTTP_CONNECTIONS_MAX; i++)
 		close(fds[i]);
 	hear(more, "world");
@@ -320,13 +319,13 @@ TEST_WITH(slow_requests_are_cut, setup, teardown)
 	open_server(NULL);
 	int fd = dial(), stream = dial();
 	say(stream, "GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n");
-	hear(stream, "event: first");
+	hear(stream, "data: first");
 	while (process_now() < until && send(fd, "G", 1, MSG_NOSIGNAL | MSG_DONTWAIT) == 1) {
 		uv_run(&loop, UV_RUN_NOWAIT);
 		process_look_again();
 	}
 	assert_true(process_now() < until);
-	sl_http_publish(http, &topic, NULL, "a stream has no such limit", 26);
+	sl_http_publish(http, "a stream has no such limit", 26);
 	hear(stream, "no such limit");
 	close(fd);
 	close(stream);
@@ -414,7 +413,7 @@ static int subscribe(void)
 {
 	int fd = dial();
 	say(fd, "GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n");
-	hear(fd, "event: first\ndata: {}\n\n");
+	hear(fd, "data: first\n\n");
 	expect_status(200);
 	expect_headers();
 	expect_in("\r\nContent-Type: text/event-stream; charset=utf-8\r\n");
@@ -424,18 +423,15 @@ static int subscribe(void)
 TEST_WITH(streams, setup, teardown)
 {
 	open_server(NULL);
-	assert_int_equal(sl_http_listeners(http, &topic), 0);
+	assert_int_equal(sl_http_listeners(http), 0);
 	int a = subscribe(), b = subscribe();
-	assert_int_equal(sl_http_listeners(http, &topic), 2);
-	assert_int_equal(sl_http_listeners(http, &other), 0);
-	sl_http_publish(http, &other, NULL, "no client is here", 17);
-	sl_http_publish(http, &topic, NULL, "{\"n\":1}", 7);
-	sl_http_publish(http, &topic, "round", "{\"n\":2}", 7);
-	hear(a, "event: round\ndata: {\"n\":2}\n\n");
+	assert_int_equal(sl_http_listeners(http), 2);
+	sl_http_publish(http, "{\"n\":1}", 7);
+	sl_http_publish(http, "{\"n\":2}", 7);
+	hear(a, "data: {\"n\":2}\n\n");
 	expect_in("data: {\"n\":1}\n\n");
-	assert_null(strstr(got, "no client"));
-	hear(b, "event: round\ndata: {\"n\":2}\n\n");
-	sl_http_publish(http, &topic, NULL, "last", 4);
+	hear(b, "data: {\"n\":2}\n\n");
+	sl_http_publish(http, "last", 4);
 	hear(a, "data: last\n\n");
 	hear(b, "data: last\n\n");
 	close(a);
@@ -449,9 +445,9 @@ TEST_WITH(closed_streams_give_room, setup, teardown)
 	open_server(NULL);
 	int here = subscribe(), gone = subscribe();
 	close(gone);
-	while (sl_http_listeners(http, &topic) == 2 && process_now() < until)
+	while (sl_http_listeners(http) == 2 && process_now() < until)
 		uv_run(&loop, UV_RUN_ONCE);
-	assert_int_equal(sl_http_listeners(http, &topic), 1);
+	assert_int_equal(sl_http_listeners(http), 1);
 	assert_int_equal(recv(here, got, sizeof got, MSG_DONTWAIT), -1);
 	close(here);
 }
@@ -463,10 +459,10 @@ TEST_WITH(clients_that_do_not_read_are_dropped, setup, teardown)
 	open_server(NULL);
 	int slow = subscribe(), quick = subscribe();
 	uint64_t heard = 0, said = 0;
-	while (sl_http_listeners(http, &topic) == 2) {
+	while (sl_http_listeners(http) == 2) {
 		if (said > 64 * sizeof line)
 			fail_msg("%llu bytes are queued for a client", (unsigned long long)said);
-		sl_http_publish(http, &topic, NULL, line, sizeof line);
+		sl_http_publish(http, line, sizeof line);
 		said += sizeof line;
 		double until = process_now() + PATIENCE_S;
 		while (heard < said && process_now() < until) {
@@ -477,7 +473,7 @@ TEST_WITH(clients_that_do_not_read_are_dropped, setup, teardown)
 		assert_true(heard >= said);
 	}
 	close(slow);
-	sl_http_publish(http, &topic, NULL, "still there", 11);
+	sl_http_publish(http, "still there", 11);
 	hear(quick, "still there");
 	close(quick);
 }
