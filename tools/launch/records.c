@@ -378,7 +378,7 @@ static void hear_status(struct sl_learner *l, const json_t *reply)
 	}
 	l->round = (sl_round)sl_round_table_field_whole(reply, "round", l->round);
 	l->phase = sl_phase_find(sl_round_table_field_text(reply, "phase", ""));
-	l->part = sl_round_table_field_real(reply, "progress", 0) / 1000;
+	l->part = sl_round_table_field_real(reply, "progress") / 1000;
 	const char *awaited = sl_round_table_field_text(l->waiting, "for", "");
 	if (strcmp(sl_round_table_field_text(reply, "waits_for", awaited), awaited) != 0)
 		sl_wait_over(l);

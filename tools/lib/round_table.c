@@ -7,10 +7,10 @@
 
 #include "common/base/bytes.h"
 
-double sl_round_table_field_real(const json_t *record, const char *name, double otherwise)
+double sl_round_table_field_real(const json_t *record, const char *name)
 {
 	const json_t *value = json_object_get(record, name);
-	return json_is_number(value) ? json_number_value(value) : otherwise;
+	return json_is_number(value) ? json_number_value(value) : 0;
 }
 
 uint64_t sl_round_table_field_whole(const json_t *record, const char *name, uint64_t otherwise)
@@ -147,7 +147,7 @@ static void add_parts(struct sl_round_row *row, const struct sl_record *record)
 		return;
 	for (int i = SL_PART_CONFIRM; i >= SL_PART_SHARE; i--) {
 		for (size_t k = 0; phases[i][k] != NULL; k++)
-			at_ms -= 1000 * sl_round_table_field_real(record->phases, phases[i][k], 0);
+			at_ms -= 1000 * sl_round_table_field_real(record->phases, phases[i][k]);
 		row->begun_ms[i] = fmax(row->begun_ms[i], at_ms);
 	}
 }

@@ -132,7 +132,7 @@ void sl_round_table_encoded(struct sl_round_row *row, const struct sl_record *re
 bool sl_round_table_parts(const struct sl_round_row *row, double seconds[static SL_PARTS]);
 extern const char *const sl_round_table_part_names[SL_PARTS]; /* "agree" */
 
-/* Fields of a JSON object, such as a reply of the control socket; `otherwise` where there is none. */
-double sl_round_table_field_real(const json_t *record, const char *name, double otherwise);
+/* Fields of a JSON object, such as a reply of the control socket; 0, or `otherwise`, where there is none. */
+double sl_round_table_field_real(const json_t *record, const char *name);
 uint64_t sl_round_table_field_whole(const json_t *record, const char *name, uint64_t otherwise);
 const char *sl_round_table_field_text(const json_t *record, const char *name, const char *otherwise);
