@@ -74,12 +74,11 @@ const char *sl_record_words(struct sl_record *record, const char *format, ...)
 	return text;
 }
 
-const char *sl_record_peer(struct sl_record *record, const struct sl_roster *roster, uint32_t index)
+void sl_record_peer(struct sl_record *record, const struct sl_roster *roster, uint32_t index)
 {
 	char who[SL_WHO_BYTES];
 	record->peer = roster->members[index].id;
 	record->who = sl_record_words(record, "%s", sl_reason_who(roster, index, who));
-	return record->who;
 }
 
 /* ---- the sentence ---- */

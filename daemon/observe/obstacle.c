@@ -104,18 +104,17 @@ static bool lacks_quorum(const struct sl_observe *observe, uint32_t connected)
 }
 
 /* The learners that are awaited may just train: then it is no obstacle. */
-static const char *describe_absent(const struct sl_observe *observe, const uint64_t *awaited, char *text)
+static void describe_absent(const struct sl_observe *observe, const uint64_t *awaited, char *text)
 {
 	uint64_t absent[(SL_LEARNERS_MAX + 63) / 64] = {0};
 	uint32_t connected;
 	if (!find_absent(observe, awaited, absent, &connected))
-		return text;
+		return;
 	if (lacks_quorum(observe, connected))
 		sl_reason_absent(observe->of.roster, connected, observe->of.core_config->parameters.quorum,
 				 absent, text, SL_OBSTACLE_BYTES);
 	else
 		sl_reason_unlinked(observe->of.roster, absent, text, SL_OBSTACLE_BYTES);
-	return text;
 }
 
 /* A refusal for a quorum names the learners that are missing. More of them may cure others, too. */

@@ -200,7 +200,7 @@ void sl_progress_total(struct sl_progress *progress, const struct sl_round_table
 }
 
 /* "[#####-----] " of `cells` cells. */
-static size_t gauge(double part, size_t cells, char *out)
+static void gauge(double part, size_t cells, char *out)
 {
 	size_t full = (size_t)((part < 0 ? 0 : part > 1 ? 1 : part) * (double)cells);
 	char *at = out;
@@ -210,7 +210,6 @@ static size_t gauge(double part, size_t cells, char *out)
 	at += cells;
 	*at++ = ']';
 	*at = '\0';
-	return (size_t)(at - out);
 }
 
 double sl_progress_left_s(struct sl_pace *pace, double done, double all)
