@@ -6,7 +6,7 @@ mkdir within
 
 ends 0 --help
 grep -q "Examples:" out || fail "--help shows no examples"
-for name in kernels instructions noise analysis records exchange complete10 complete10shamir ring10 crowd100 crowd100additive traffic long-runs hosts-100mbit smoke-far; do
+for name in kernels instructions noise passes analysis records exchange complete10 complete10shamir ring10 crowd100 crowd100additive traffic long-runs hosts-100mbit smoke-far; do
 	grep -q "^  $name " out || fail "--help does not name $name"
 done
 
@@ -41,8 +41,8 @@ grep -q "before.json has no case noise" out || fail "a missing case: $(cat out)"
 ends 2 kernels --compare "$0"
 grep -q "not the output of starling-bench --json" err || fail "--compare: $(cat err)"
 
-ends 0 instructions noise analysis records --repeat 1 --folder within
-for figure in 'metropolis.*portable' 'sigma 6700, portable .* ns an element' 'regular:10, N 1000: polynomial .* ms' 'committed, N 2000 .* ms'; do
+ends 0 instructions noise passes analysis records --repeat 1 --folder within
+for figure in 'metropolis.*portable' 'sigma 6700, portable .* ns an element' 'all jobs .* ns' 'regular:10, N 1000: polynomial .* ms' 'committed, N 2000 .* ms'; do
 	grep -q "$figure" out || fail "no $figure: $(cat out)"
 done
 [ -z "$(ls within)" ] || fail "left behind: $(ls within)"

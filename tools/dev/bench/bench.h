@@ -2,7 +2,6 @@
  *
  *   main.c        command line, table of cases
  *   kernels.c     arithmetic alone
- *   deposits.c    jobs on deposits, and on threads
  *   passes.c      jobs of a round
  *   analysis.c    graph analysis
  *   records.c     durable records
@@ -28,8 +27,6 @@ double sl_bench_thread_ns(void);
 
 /* The cases. */
 int sl_bench_kernels(const struct sl_bench *bench, struct sl_error *error);
-int sl_bench_deposits(const struct sl_bench *bench, struct sl_error *error);
-int sl_bench_threads(const struct sl_bench *bench, struct sl_error *error);
 int sl_bench_instructions(const struct sl_bench *bench, struct sl_error *error);
 int sl_bench_noise(const struct sl_bench *bench, struct sl_error *error);
 int sl_bench_passes(const struct sl_bench *bench, struct sl_error *error);

@@ -38,11 +38,6 @@ def kernels(bench, case):
 		bench.result.add(unit, name, value)
 
 
-def deposits(bench):
-	kernels(bench, 'deposits')
-	bench.result.notes.append('for each element and vector; degree 10')
-
-
 def exchange(bench, learners, size, topology, few, many):
 	"""The difference between many and few iterations is the cost of the exchanges: CPU of both ends, mixing included."""
 	cpu = bench.result.add('ns a byte', 'CPU of both ends, mixing included')

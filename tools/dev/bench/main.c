@@ -14,16 +14,10 @@ static const struct {
 	int (*run)(const struct sl_bench *bench, struct sl_error *error);
 	int arguments; /* at least */
 } cases[] = {
-	{"kernels", sl_bench_kernels, 0},
-	{"deposits", sl_bench_deposits, 0},
-	{"instructions", sl_bench_instructions, 0},
-	{"noise", sl_bench_noise, 0},
-	{"passes", sl_bench_passes, 0},
-	{"analysis", sl_bench_analysis, 0},
-	{"records", sl_bench_records, 0},
-	{"threads", sl_bench_threads, 0},
-	{"tls", sl_bench_tls, 0},
-	{"floor", sl_bench_floor, 1}, /* DEGREE */
+	{"kernels", sl_bench_kernels, 0},   {"instructions", sl_bench_instructions, 0},
+	{"noise", sl_bench_noise, 0},	    {"passes", sl_bench_passes, 0},
+	{"analysis", sl_bench_analysis, 0}, {"records", sl_bench_records, 0},
+	{"tls", sl_bench_tls, 0},	    {"floor", sl_bench_floor, 1}, /* DEGREE */
 };
 
 void sl_bench_sample(double value, const char *unit, const char *name, ...)
