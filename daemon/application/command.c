@@ -13,8 +13,8 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <uv.h>
 
+#include "daemon/runtime/clock.h"
 #include "daemon/runtime/descendants.h"
 #include "daemon/runtime/environment.h"
 #include "daemon/runtime/warden.h"
@@ -52,11 +52,6 @@ struct sl_command {
 	uint64_t interval_ms;	/* begin of the interval */
 	uint32_t said, dropped; /* lines in it */
 };
-
-static uint64_t now_ms(void)
-{
-	return uv_hrtime() / 1000000u;
-}
 
 /* ---- output ---- */
 
@@ -105,7 +100,7 @@ static void end_interval(struct sl_command *c, uint64_t now)
 
 static void end_line(struct sl_command *c)
 {
-	end_interval(c, now_ms());
+	end_interval(c, sl_clock_ms());
 	if (c->used > 0 && c->said >= LINES) {
 		c->dropped++;
 	} else if (c->used > 0) {
@@ -163,7 +158,7 @@ static void take_output(struct sl_command *c)
 		else
 			n = 0;
 	}
-	end_interval(c, now_ms());
+	end_interval(c, sl_clock_ms());
 }
 
 /* ---- start ---- */
@@ -201,7 +196,7 @@ static int spawn(struct sl_command *c, char *const *environment, int output)
 
 static void plan_start(struct sl_command *c)
 {
-	c->start_ms = now_ms() + c->later_ms;
+	c->start_ms = sl_clock_ms() + c->later_ms;
 	c->later_ms = c->later_ms < LATER_MS_MOST / 2 ? 2 * c->later_ms : LATER_MS_MOST;
 }
 
@@ -256,7 +251,7 @@ static void begin_end(struct sl_command *c)
 	if (c->ending)
 		return;
 	c->ending = true;
-	c->kill_ms = now_ms() + KILL_MS;
+	c->kill_ms = sl_clock_ms() + KILL_MS;
 	send_signal(c, SIGTERM);
 }
 
@@ -335,7 +330,7 @@ void sl_command_tend(struct sl_command *c, enum sl_command_duty duty)
 {
 	if (c == NULL)
 		return;
-	uint64_t now = now_ms();
+	uint64_t now = sl_clock_ms();
 	c->over = c->over || duty == SL_COMMAND_DONE;
 	if (c->leader == 0 && !c->over && now >= c->start_ms)
 		start(c);
@@ -407,7 +402,7 @@ int sl_command_open(struct sl_command **out, const struct sl_command_config *con
 	if (c == NULL)
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 	*c = (struct sl_command){.config = *config, .output = -1, .later_ms = LATER_MS_LEAST};
-	c->interval_ms = now_ms();
+	c->interval_ms = sl_clock_ms();
 	snprintf(c->folder, sizeof c->folder, "%s",
 		 s->command_folder[0] != '\0' ? s->command_folder : s->state);
 	sl_descendants_adopt();

@@ -9,16 +9,12 @@
 #include "daemon/application/metrics.h"
 #include "daemon/application/tensor_list.h"
 #include "daemon/application/vector_check.h"
+#include "daemon/runtime/clock.h"
 #include "daemon/runtime/vector_memory.h"
 
 #define VERSION 1
 #define JOIN_MS 10000u	  /* until a connection must have joined */
 #define INITIAL_MS 60000u /* .. and have sent the initial model that it offers */
-
-static uint64_t now_ms(void)
-{
-	return uv_hrtime() / 1000000u;
-}
 
 /* ---- to the application ---- */
 
@@ -426,14 +422,14 @@ static void serve(struct sl_application *a)
 		a->joined = false;
 		sl_state_say(a, "the application (process %d) has left", (int)a->socket.pid);
 	}
-	if (!a->joined && a->socket.peer >= 0 && now_ms() - a->called_ms > JOIN_MS)
+	if (!a->joined && a->socket.peer >= 0 && sl_clock_ms() - a->called_ms > JOIN_MS)
 		refuse(a, "expected join within 10 s");
-	if (sl_conversation_wants_initial(a) && now_ms() - a->called_ms > INITIAL_MS) {
+	if (sl_conversation_wants_initial(a) && sl_clock_ms() - a->called_ms > INITIAL_MS) {
 		refuse(a, "expected the initial model within 60 s");
 		a->joined = false;
 	}
 	if (line == NULL && called && sl_line_socket_accept(&a->socket))
-		a->called_ms = now_ms();
+		a->called_ms = sl_clock_ms();
 }
 
 static enum sl_command_duty duty_of(const struct sl_application *a)

@@ -24,7 +24,7 @@ static bool is_ignored(const struct sl_daemon *daemon, const struct sl_message *
 	int signer = sl_message_role(m, SL_ROLE_SIGNATURE) == NULL
 			     ? -1
 			     : sl_roster_find(&daemon->members.roster, *id);
-	return signer >= 0 && sl_core_ignores(daemon->core, (uint32_t)signer, uv_hrtime() / 1000000u);
+	return signer >= 0 && sl_core_ignores(daemon->core, (uint32_t)signer, sl_clock_ms());
 }
 
 /* Return the reason to reject a Hello of another run, otherwise NULL. A different roster is detected in the
@@ -56,7 +56,7 @@ static void start_again(struct sl_daemon *daemon)
 
 static void step(struct sl_daemon *daemon, struct sl_event *event)
 {
-	event->now = uv_hrtime() / 1000000u;
+	event->now = sl_clock_ms();
 	int rc = sl_core_step(daemon->core, event, &daemon->actions);
 	bool committed =
 		rc == SL_OK && event->kind == SL_EVENT_DURABLE && event->durable.kind == SL_PERSIST_COMMIT;
@@ -123,7 +123,7 @@ static void on_alarm(uv_timer_t *timer)
 
 static void arm(struct sl_daemon *daemon)
 {
-	sl_ms due = sl_core_deadline(daemon->core), now = uv_hrtime() / 1000000u;
+	sl_ms due = sl_core_deadline(daemon->core), now = sl_clock_ms();
 	if (due == SL_NEVER || daemon->stopping || daemon->farewell_ms != 0)
 		uv_timer_stop(&daemon->handles.alarm);
 	else

@@ -43,7 +43,7 @@ static void on_up(void *context, uint32_t peer)
 static bool is_news(struct sl_link_fault *fault, const char *why)
 {
 	bool starts = strcmp(why, uv_strerror(UV_ECONNREFUSED)) == 0 || strcmp(why, SL_LINK_TURNED_AWAY) == 0;
-	sl_ms now = uv_hrtime() / 1000000u;
+	sl_ms now = sl_clock_ms();
 	if (fault->since == 0)
 		fault->since = now;
 	if (starts && now < fault->since + START_MS)
@@ -108,7 +108,7 @@ static void on_two_places(void *context, uint32_t peer, const char *places)
 	bool news = sl_observe_places(seen)[0] == '\0';
 	struct sl_record record;
 	snprintf(seen->places, sizeof seen->places, "%s", places);
-	seen->places_until = uv_hrtime() / 1000000u + PLACES_MS;
+	seen->places_until = sl_clock_ms() + PLACES_MS;
 	sl_record_init(&record, SL_RECORD_TWO_PLACES);
 	sl_record_peer(&record, &daemon->members.roster, peer);
 	record.reason = places;
@@ -137,7 +137,7 @@ static void on_watchdog(uv_timer_t *timer)
 	sl_roster_fetch_look(&daemon->members);
 	sl_group_update_look(&daemon->members, false);
 	sl_progress_look(daemon);
-	const char *name = sl_persist_hangs(daemon, uv_hrtime() / 1000000u, &seconds);
+	const char *name = sl_persist_hangs(daemon, sl_clock_ms(), &seconds);
 	if (name == NULL)
 		return;
 	sl_record_init(&record, SL_RECORD_DISK_HANGS);

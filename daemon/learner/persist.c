@@ -210,7 +210,7 @@ static void run(struct sl_task *base)
 		return;
 	}
 	atomic_store(&record->daemon->observe.writing.kind, record->persist.what.kind);
-	atomic_store(&record->daemon->observe.writing.since_ms, uv_hrtime() / 1000000u);
+	atomic_store(&record->daemon->observe.writing.since_ms, sl_clock_ms());
 	record->code = execute_out(record);
 	record->ledger = *sl_store_ledger(record->daemon->store);
 	atomic_store(&record->daemon->observe.writing.since_ms, 0);

@@ -9,11 +9,6 @@
 
 #define SHOW_MS 1000u
 
-static uint64_t now_ms(void)
-{
-	return uv_hrtime() / 1000000u;
-}
-
 /* Return true if nothing of the learner's own work hangs. */
 static bool advances(struct sl_daemon *daemon)
 {
@@ -26,7 +21,7 @@ static bool advances(struct sl_daemon *daemon)
 /* Feed the watchdog, four times in its interval. */
 static void feed(struct sl_progress *p)
 {
-	uint64_t interval = sl_service_watchdog_ms(), now = now_ms();
+	uint64_t interval = sl_service_watchdog_ms(), now = sl_clock_ms();
 	if (interval == 0 || (p->fed_ms != 0 && now < p->fed_ms + interval / 4))
 		return;
 	p->fed_ms = now;
@@ -36,7 +31,7 @@ static void feed(struct sl_progress *p)
 /* Show a status that has changed, once in a second. */
 static void show(struct sl_progress *p, const char *text)
 {
-	uint64_t now = now_ms();
+	uint64_t now = sl_clock_ms();
 	if (now < p->shown_ms + SHOW_MS || strncmp(text, p->shown, sizeof p->shown - 1) == 0)
 		return;
 	snprintf(p->shown, sizeof p->shown, "%.*s", (int)sizeof p->shown - 1, text);

@@ -215,8 +215,7 @@ static bool is_idle(const struct sl_core *core)
 	sl_core_status(core, &status);
 	return status.phase == SL_PHASE_DISCOVER || status.phase == SL_PHASE_AGREE ||
 	       status.phase == SL_PHASE_DONE ||
-	       (status.phase == SL_PHASE_TRAIN &&
-		uv_hrtime() / 1000000u < status.since + SL_GROUP_UPDATE_TRAIN_MS);
+	       (status.phase == SL_PHASE_TRAIN && sl_clock_ms() < status.since + SL_GROUP_UPDATE_TRAIN_MS);
 }
 
 void sl_group_update_look(struct sl_membership *m, bool committed)

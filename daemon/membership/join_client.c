@@ -8,25 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "daemon/net/link_segment.h"
 #include "daemon/runtime/address.h"
-
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
+#include "daemon/runtime/clock.h"
 
 /* Wait for the socket until the time `end`. Return 0, or the reason as errno. */
 static int await_until(const struct sl_join_client *client, short events, uint64_t end)
 {
 	struct pollfd p = {.fd = client->fd, .events = events};
 	uint64_t now;
-	while ((now = now_ms()) < end) {
+	while ((now = sl_clock_ms()) < end) {
 		int rc = poll(&p, 1, (int)(end - now));
 		if (rc > 0)
 			return 0;
@@ -44,7 +37,7 @@ static int await(const struct sl_join_client *client, short events)
 /* Try one address of `left` that are left, which share the time. Return 0, or the reason as errno. */
 static int connect_to(struct sl_join_client *client, const struct addrinfo *to, uint32_t left)
 {
-	uint64_t now = now_ms(), end = client->deadline_ms;
+	uint64_t now = sl_clock_ms(), end = client->deadline_ms;
 	int why = 0;
 	socklen_t size = sizeof why;
 	client->fd = socket(to->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -69,7 +62,7 @@ static int connect_to(struct sl_join_client *client, const struct addrinfo *to, 
 static int connect_any(struct sl_join_client *client, const char *address, struct sl_error *error)
 {
 	struct addrinfo *found = NULL;
-	uint64_t now = now_ms(), left_ms = client->deadline_ms > now ? client->deadline_ms - now : 0;
+	uint64_t now = sl_clock_ms(), left_ms = client->deadline_ms > now ? client->deadline_ms - now : 0;
 	int rc = sl_address_look_up(address, left_ms, &found), why = 0;
 	uint32_t left = 0;
 	client->failure = rc != 0 ? SL_JOIN_FAILURE_RESOLVE : SL_JOIN_FAILURE_CONNECT;
@@ -209,7 +202,7 @@ int sl_join_client_open(struct sl_join_client *client, enum sl_join_purpose purp
 			const struct sl_proxy *proxy, const char *address, uint32_t ms,
 			struct sl_error *error)
 {
-	*client = (struct sl_join_client){.fd = -1, .large = large, .deadline_ms = now_ms() + ms};
+	*client = (struct sl_join_client){.fd = -1, .large = large, .deadline_ms = sl_clock_ms() + ms};
 	int rc = reach(client, proxy, address, error);
 	if (rc == SL_OK) {
 		note_local(client);

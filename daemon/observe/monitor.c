@@ -26,7 +26,7 @@ bool sl_monitor_health(struct sl_observe *observe, char line[static SL_MONITOR_L
 	char names[NAMES_BYTES] = "", obstacle[SL_OBSTACLE_BYTES];
 	struct sl_metrics *m = &observe->counters;
 	struct sl_health health = {.failed = atomic_load(observe->of.failed),
-				   .now = uv_hrtime() / 1000000u,
+				   .now = sl_clock_ms(),
 				   .failures = m->failures,
 				   .reason = m->last};
 	sl_ms writing_since = atomic_load(&observe->writing.since_ms);

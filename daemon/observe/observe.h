@@ -21,6 +21,7 @@
 #include "daemon/observe/metrics.h"
 #include "daemon/observe/record_limit.h"
 #include "daemon/runtime/http.h"
+#include "daemon/runtime/clock.h"
 #include "daemon/runtime/log.h"
 #include "daemon/runtime/recent.h"
 #include "daemon/store/ledger.h"
@@ -56,7 +57,7 @@ struct sl_observed_peer {
 
 static inline const char *sl_observe_places(const struct sl_observed_peer *peer)
 {
-	return uv_hrtime() / 1000000u < peer->places_until ? peer->places : "";
+	return sl_clock_ms() < peer->places_until ? peer->places : "";
 }
 
 /* The durable write that the compute worker is in. */

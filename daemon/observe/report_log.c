@@ -26,7 +26,7 @@ void sl_report_log_record(struct sl_observe *observe, const struct sl_record *re
 	sl_metrics_record(&observe->counters, record);
 	uint32_t unsaid;
 	if (!sl_log_takes(observe->log, level) ||
-	    !sl_record_limit_passes(&observe->record_limit, record, uv_hrtime() / 1000000u, &unsaid))
+	    !sl_record_limit_passes(&observe->record_limit, record, sl_clock_ms(), &unsaid))
 		return;
 	json_t *fields = sl_record_write(record, observe->of.roster, text, sizeof text);
 	if (unsaid > 0)
@@ -61,7 +61,7 @@ void sl_report_log_round(struct sl_observe *observe, enum sl_record_kind kind, s
 void sl_report_log_warn(struct sl_observe *observe, uint32_t peer, const char *why)
 {
 	struct sl_peer_warning *peer_warning = &observe->peers[peer].warning;
-	sl_ms now = uv_hrtime() / 1000000u;
+	sl_ms now = sl_clock_ms();
 	struct sl_record record;
 	observe->counters.rejected[0]++;
 	if (now < peer_warning->quiet_until) {
@@ -143,7 +143,7 @@ static double forecast_s(const struct sl_observe *observe, const struct sl_repor
 static void add_view(struct sl_observe *observe, const struct sl_report *r, struct sl_record *record)
 {
 	observe->figures.view_bytes = sl_links_figures(observe->of.links)->bytes_sent;
-	observe->figures.view_ms = uv_hrtime() / 1000000u;
+	observe->figures.view_ms = sl_clock_ms();
 	record->forecast_s = forecast_s(observe, r, &record->forecast_at_most);
 	double megabytes = (double)r->view.bytes / 1e6;
 	if (record->forecast_s > 0)
@@ -160,7 +160,7 @@ static void add_view(struct sl_observe *observe, const struct sl_report *r, stru
 static void measure_rate(struct sl_observe *observe, uint64_t bytes_sent)
 {
 	struct sl_figures_round *f = &observe->figures;
-	sl_ms now = uv_hrtime() / 1000000u;
+	sl_ms now = sl_clock_ms();
 	if (f->view_ms != 0 && now > f->view_ms && bytes_sent > f->view_bytes)
 		f->rate = (double)(bytes_sent - f->view_bytes) * 1000.0 / (double)(now - f->view_ms);
 	f->view_ms = 0;

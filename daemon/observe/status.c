@@ -320,7 +320,7 @@ json_t *sl_status(struct sl_observe *observe, bool peers)
 	uint64_t awaited[(SL_LEARNERS_MAX + 63) / 64];
 	const struct sl_links_figures *figures = sl_links_figures(observe->of.links);
 	const struct sl_member *self = &observe->of.roster->members[observe->of.core_config->self];
-	sl_ms now = uv_hrtime() / 1000000u;
+	sl_ms now = sl_clock_ms();
 	sl_core_status(observe->of.core, &status);
 	enum sl_wait wait = sl_observe_awaits(observe, awaited);
 	bool limited = status.deadline != SL_NEVER;

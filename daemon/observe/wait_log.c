@@ -28,18 +28,13 @@ static void own_socket(const struct sl_observe *observe, char *text, size_t size
 	sl_clean_shell_word(whole, text, size);
 }
 
-static sl_ms now_ms(void)
-{
-	return uv_hrtime() / 1000000u;
-}
-
 static void set_record(const struct sl_observe *observe, struct sl_record *record)
 {
 	const struct sl_wait_log *log = &observe->wait;
 	record->round = log->t;
 	record->attempt = log->a;
 	record->phase = sl_phase_name(log->phase);
-	record->waited_s = (double)(now_ms() - log->since) / 1000.0;
+	record->waited_s = (double)(sl_clock_ms() - log->since) / 1000.0;
 }
 
 static void write_wait(struct sl_observe *observe, bool overdue)
@@ -85,7 +80,7 @@ void sl_wait_log_look(struct sl_observe *observe)
 	struct sl_core_status status;
 	uint64_t set[(SL_LEARNERS_MAX + 63) / 64] = {0};
 	enum sl_wait wait = sl_observe_awaits(observe, set);
-	sl_ms now = now_ms();
+	sl_ms now = sl_clock_ms();
 	sl_core_status(observe->of.core, &status);
 	bool same = wait == log->wait && status.phase == log->phase && status.a == log->a &&
 		    status.t == log->t && status.waits_since <= log->since;

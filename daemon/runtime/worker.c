@@ -6,10 +6,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-static uint64_t now_ms(void)
-{
-	return uv_hrtime() / 1000000u;
-}
+#include "daemon/runtime/clock.h"
 
 static struct sl_task *take(struct sl_worker *worker)
 {
@@ -43,7 +40,7 @@ static void work(void *argument)
 {
 	struct sl_worker *worker = argument;
 	for (struct sl_task *task = take(worker); task != NULL; task = take(worker)) {
-		atomic_store(&worker->since_ms, now_ms());
+		atomic_store(&worker->since_ms, sl_clock_ms());
 		task->run(task);
 		atomic_store(&worker->since_ms, 0);
 		sl_worker_give_back(worker, task);
@@ -52,7 +49,7 @@ static void work(void *argument)
 
 uint64_t sl_worker_busy_ms(const struct sl_worker *worker)
 {
-	uint64_t since = atomic_load(&worker->since_ms), now = now_ms();
+	uint64_t since = atomic_load(&worker->since_ms), now = sl_clock_ms();
 	return since != 0 && now > since ? now - since : 0;
 }
 

@@ -3,9 +3,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <uv.h>
 
 #include "daemon/net/identity.h"
+#include "daemon/runtime/clock.h"
 #include "tools/lib/option.h"
 #include "tools/starling/group.h"
 #include "tools/starling/group_change.h"
@@ -30,11 +30,6 @@ static const struct sl_option own_options[] = {
 
 static const struct sl_usage usage = {
 	.options = own_options, .common = sl_group_options, .doc = SL_HELP_GROUP_UPDATE};
-
-static uint64_t now_ms(void)
-{
-	return uv_hrtime() / 1000000u;
-}
 
 static void prove(void *context, const struct sl_join_client *client, struct sl_join_request *request)
 {
@@ -74,7 +69,7 @@ static int ask_all(struct update *u, struct sl_error *error)
 /* Ask until one answers, but not for long: a member that takes a newer roster starts again meanwhile. */
 static int ask(struct update *u, struct sl_error *error)
 {
-	uint64_t begin = now_ms();
+	uint64_t begin = sl_clock_ms();
 	int rc = ask_all(u, error);
 	if (rc != SL_ERR_BUSY || (u->own.group.roster.size == 1 && u->address[0] == '\0'))
 		return rc;
@@ -82,7 +77,7 @@ static int ask(struct update *u, struct sl_error *error)
 		"starling group update: %s; trying again for %d s, as a member that takes a roster starts "
 		"again\n",
 		error->text, RESTART_S);
-	while (rc == SL_ERR_BUSY && now_ms() - begin < RESTART_S * 1000) {
+	while (rc == SL_ERR_BUSY && sl_clock_ms() - begin < RESTART_S * 1000) {
 		sl_join_ask_pause(&u->ask);
 		rc = ask_all(u, error);
 	}
