@@ -5,7 +5,6 @@
 
 #include "common/compute/job_mix_row.h"
 #include "common/compute/state.h"
-#include "common/field/vector.h"
 #include "common/mixing/spectrum.h"
 
 #define SAMPLE 256u /* elements of which the spread is taken: masked states are alike everywhere */

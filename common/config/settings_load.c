@@ -2,13 +2,11 @@
 
 #include <stdio.h>
 #include <sodium.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/un.h>
 
 #include "common/base/real.h"
 #include "common/base/suggest.h"
-#include "common/config/roster.h"
 #include "common/config/settings_table.h"
 #include "common/config/yaml.h"
 

@@ -1,7 +1,6 @@
 #include "common/membership/proposal.h"
 
 #include <inttypes.h>
-#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,6 @@
  * images. */
 #include "common/model/trainer.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,6 @@
 #include "common/wire/codec_fields.h"
 
 #include <assert.h>
-#include <sodium.h>
 #include <string.h>
 
 #include "common/base/arena.h"

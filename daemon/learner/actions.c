@@ -1,7 +1,5 @@
 #include "daemon/learner/actions.h"
 
-#include <jansson.h>
-#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,11 +1,7 @@
 #include "daemon/learner/events.h"
 
-#include <jansson.h>
-#include <sodium.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "common/base/bytes.h"
 #include "common/wire/codec.h"
 #include "daemon/learner/actions.h"
 #include "daemon/learner/daemon.h"

@@ -1,7 +1,6 @@
 #include "daemon/learner/loop.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,13 +2,11 @@
 
 #include <dirent.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/base/bytes.h"
 #include "common/compute/job_model.h"
 #include "common/model/checkpoint.h"
 #include "common/protocol/view_codec.h"

@@ -1,9 +1,7 @@
 #include "daemon/learner/setup.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <sodium.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -28,7 +26,6 @@
 #include "daemon/membership/joining.h"
 #include "daemon/membership/roster_copy.h"
 #include "daemon/net/listen.h"
-#include "daemon/observe/monitor.h"
 #include "daemon/observe/report_log.h"
 #include "daemon/runtime/descriptors.h"
 #include "daemon/runtime/failpoint.h"

@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
-#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

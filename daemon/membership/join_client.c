@@ -1,7 +1,6 @@
 #include "daemon/membership/join_client.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <netdb.h>
 #include <poll.h>
 #include <sodium.h>

@@ -1,6 +1,5 @@
 #include "daemon/membership/joining.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

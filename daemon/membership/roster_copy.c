@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/model/safetensors.h"
 #include "common/protocol/canonical.h"
 #include "common/protocol/view_codec.h"
 #include "daemon/membership/membership.h"

@@ -2,7 +2,6 @@
 #include "daemon/net/link.h"
 
 #include <assert.h>
-#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* links_report.c - peers that are no members, or not the one expected. */
 #include "daemon/net/link.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static void refuse(struct sl_link *link, int expected, const uint8_t *pin)

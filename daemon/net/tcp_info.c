@@ -3,7 +3,6 @@
 #include <linux/tcp.h> /* libc's struct ends before the counters */
 #include <netinet/in.h>
 #include <stddef.h>
-#include <sys/socket.h>
 
 static double delivery(const struct tcp_info *info)
 {

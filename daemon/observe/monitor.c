@@ -4,7 +4,6 @@
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "common/base/bytes.h"
 #include "common/report/reason.h"

@@ -1,6 +1,5 @@
 #include "daemon/observe/wait_log.h"
 
-#include <jansson.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>

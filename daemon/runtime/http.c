@@ -9,7 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/base/bytes.h"
 #include "daemon/runtime/http_connection.h"
 #include "daemon/runtime/http_listen.h"
 #include "daemon/runtime/http_origin.h"

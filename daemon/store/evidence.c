@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "common/config/settings.h"
-#include "common/wire/frame.h"
 
 #define FORMAT "starling evidence 1"
 #define FILE_BYTES_MAX                                                                                       \

@@ -1,8 +1,6 @@
 /* open.c - open, check and close a store. */
 #include "daemon/store/records.h"
-#include "daemon/store/row.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

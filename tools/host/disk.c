@@ -1,6 +1,5 @@
 #include "tools/host/disk.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "tools/host/heap.h"

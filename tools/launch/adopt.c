@@ -5,7 +5,6 @@
  * have adopted a later round.
  */
 #include <sodium.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "common/base/bytes.h"

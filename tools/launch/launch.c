@@ -1,12 +1,10 @@
 #include "tools/launch/launch.h"
 
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/base/bytes.h"
 #include "daemon/runtime/descriptors.h"
 #include "tools/lib/command.h"
 #include "tools/launch/commands.h"

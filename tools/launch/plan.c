@@ -1,6 +1,5 @@
 /* The plan of a run: options, schedule, run folder. Errors are found before a daemon starts, and leave no
  * file behind. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

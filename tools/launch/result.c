@@ -1,6 +1,5 @@
 /* The result of a run, after the last learner has ended: delete secrets, write summary.json, print the last
  * lines. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

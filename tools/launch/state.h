@@ -16,8 +16,6 @@ struct sl_recompute;
 
 enum sl_activity { SL_TRAINING, SL_SEEKING, SL_WORKING }; /* training | looking for a view | in one */
 
-struct sl_launch;
-
 struct sl_learner {
 	struct sl_launch *launch;
 	uint32_t index; /* in the roster: id - 1 */

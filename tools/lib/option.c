@@ -1,7 +1,6 @@
 #include "tools/lib/option.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

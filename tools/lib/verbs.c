@@ -1,6 +1,5 @@
 #include "tools/lib/verbs.h"
 
-#include <stdint.h>
 #include <string.h>
 
 #include "tools/lib/command.h"

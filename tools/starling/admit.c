@@ -1,7 +1,5 @@
 /* `starling admit`: admit a learner that waits, or a member's new key. */
-#include <inttypes.h>
 #include <jansson.h>
-#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

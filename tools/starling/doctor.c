@@ -4,7 +4,6 @@
 #include <limits.h>
 #include <openssl/x509.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>

@@ -1,5 +1,4 @@
 /* `starling group create`: make a group, its admin key and its first learner. */
-#include <inttypes.h>
 #include <jansson.h>
 #include <sodium.h>
 #include <stdio.h>

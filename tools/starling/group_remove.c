@@ -1,5 +1,4 @@
 /* `starling group remove`: remove a learner from the group. */
-#include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,6 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "common/membership/admit.h"
 #include "daemon/membership/renewal.h"

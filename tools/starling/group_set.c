@@ -1,10 +1,8 @@
 /* `starling group set`: change settings that all learners of a group share. */
-#include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "common/config/settings_table.h"
 #include "tools/lib/option.h"
 #include "tools/starling/group.h"
 #include "tools/starling/group_change.h"

@@ -1,7 +1,6 @@
 /* `starling keygen`: make a learner's identity, or show its roster line. */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

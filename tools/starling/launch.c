@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/graph/generate.h"
 #include "tools/launch/launch.h"
 #include "tools/lib/option.h"
 #include "tools/starling/run_options.h"

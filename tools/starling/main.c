@@ -1,6 +1,5 @@
 /* `starling`: find the command, and run it. */
 #include <sodium.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 

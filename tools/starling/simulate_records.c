@@ -1,6 +1,5 @@
 /* Reports of the cores: as the records that daemons log, and those into the table of rounds. */
 #include <sodium.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/model/checkpoint.h"

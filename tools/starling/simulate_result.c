@@ -1,7 +1,6 @@
 /* The result of a simulation: as text, as JSON, as CSV. */
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "daemon/runtime/process_usage.h"

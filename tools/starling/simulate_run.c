@@ -12,7 +12,6 @@
 #include "common/wire/codec.h"
 #include "daemon/runtime/pool.h"
 #include "daemon/runtime/process_usage.h"
-#include "tools/lib/command.h"
 
 #define SHOW_S 0.3 /* the bar moves about three times a second */
 
