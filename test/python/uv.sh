@@ -31,7 +31,7 @@ has out "learner-02: [1. 1. 1.] $folder/.venv $folder/.venv/"
 # The commands in Python use it; without numpy they say how to install it here.
 uv run "$program" mean --local 1.5 2 7 >out 2>err && has out 3.5 || fail "starling mean does not work"
 rm .venv/lib/python3*/site-packages/numpy*
-uv run "$program" mean 3 >out 2>err && fail "no failure"
+uv run "$program" mean --local 1.5 2 7 >out 2>err && fail "no failure"
 has err "$folder/.venv/bin/python3 has no numpy: " 'uv pip install numpy'
 uv run "$source/tools/demo" -n 3 -- python3 train.py >out 2>err && fail "no failure"
 has err "demo: $folder/.venv/bin/python3 has no numpy: " 'uv pip install numpy'

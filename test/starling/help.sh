@@ -34,3 +34,15 @@ for name in $commands; do
 		done
 	done
 done
+
+# Without numpy: help that is asked for in short, and one line with the remedy from a command that computes.
+for name in mean stats export; do
+	ends 0 $name --hel
+	has out 'Exit status: '
+done
+echo x >x
+for of in 'mean --local 1 2 3' 'export x --npz y'; do
+	# shellcheck disable=SC2086
+	ends 1 $of
+	[ "$(wc -l <err)" = 1 ] && has err 'has no numpy: run python3 -m pip install numpy' || fail "$of without numpy"
+done

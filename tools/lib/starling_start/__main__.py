@@ -3,11 +3,9 @@
 The folder is run by its path: the current folder is not searched for modules, as a file of the user may be called csv.py."""
 # Nothing of __future__, whose annotations Python 3.6 does not have: it comes to the line that names the remedy.
 import importlib
-import importlib.util
 import io
 import os
 import sys
-import types
 from typing import Any, NoReturn
 
 FAILED = 1
@@ -41,26 +39,12 @@ def end_without(module: str) -> NoReturn:
     end(lacks + f"module {module}: install the Python package of Starling (Debian: python3-starling), or put its folder into PYTHONPATH")
 
 
-class Absent:
-    """Each function and class of the numpy that stands in for a missing one: enough for help, which calls none."""
-
-    def __init__(self, *_: Any, **__: Any) -> None:
-        raise ModuleNotFoundError(name="numpy")
-
-
-def stand_in() -> types.ModuleType:
-    numpy = types.ModuleType("numpy")
-    numpy.__getattr__ = lambda name: Absent
-    return numpy
-
-
 _, name, *sys.argv = sys.argv
 if sys.version_info < (3, 9):
     end(f"{sys.executable} is older than Python 3.9: put another python3 first on PATH")
 sys.stdout = io.TextIOWrapper(io.BufferedWriter(Output(1, "w", closefd=False)), sys.stdout.encoding, sys.stdout.errors,
                               line_buffering=sys.stdout.line_buffering or sys.stdout.write_through)
-if {"-h", "--help"} & {*sys.argv[1:]} and importlib.util.find_spec("numpy") is None:
-    sys.modules["numpy"] = stand_in()
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "absent"))  # the last folder that is searched
 try:
     status = importlib.import_module(name).main(sys.argv[1:])
 except SystemExit as early:

@@ -32,6 +32,10 @@ def _refuse_masked(leaf: Any) -> np.ndarray:
     raise TypeError("it is a masked array, and a mask cannot be averaged: pass its .filled(0), or its .data if nothing is masked")
 
 
+def _read_numpy(leaf: Any) -> np.ndarray:
+    return np.asarray(leaf)
+
+
 def _read_torch(leaf: Any) -> np.ndarray:
     leaf = leaf.detach().cpu()
     short = any(name in str(leaf.dtype) for name in ("bfloat16", "float8"))  # numpy does not have them
@@ -118,9 +122,9 @@ def _make_other(leaf: Any) -> Make:
 
 KINDS = (
     Kind(lambda leaf: isinstance(leaf, np.ma.MaskedArray), _refuse_masked, _make_array),
-    Kind(lambda leaf: isinstance(leaf, np.ndarray), np.asarray, _make_array),
-    Kind(lambda leaf: isinstance(leaf, np.generic), np.asarray, _make_number),
-    Kind(lambda leaf: isinstance(leaf, (float, int)), np.asarray, lambda leaf: float),
+    Kind(lambda leaf: isinstance(leaf, np.ndarray), _read_numpy, _make_array),
+    Kind(lambda leaf: isinstance(leaf, np.generic), _read_numpy, _make_number),
+    Kind(lambda leaf: isinstance(leaf, (float, int)), _read_numpy, lambda leaf: float),
     Kind(lambda leaf: hasattr(leaf, "detach"), _read_torch, _make_torch),
     Kind(lambda leaf: hasattr(type(leaf), "iloc"), _read_series, _make_series),
     Kind(lambda leaf: hasattr(leaf, "shape") and hasattr(leaf, "dtype"), _read_other, _make_other),
