@@ -18,13 +18,12 @@ from typing import Any
 import numpy as np
 
 from starling import tree
-from starling.connection import NAME_BYTES_MAX, Connection, Garbled
+from starling.connection import Connection, Garbled
 from starling.dp import Privacy
 
 VERSION = 1
 RETRY_SECONDS = 0.2
 SAY_SECONDS = 5.0
-PREFIXES = {"module.": "DataParallel", "_orig_mod.": "torch.compile"}  # of names of tensors, and what adds them
 STOP = "stop"  # the metric by which `stop` is agreed on
 NO_STOP = ("join(stop=...) needs the setting metrics: aggregate at all learners: --set metrics=aggregate of `starling launch`, "
            'metrics="aggregate" of starling.local, or a line of starlingd.yaml')
@@ -181,7 +180,7 @@ class Group:
             raise ValueError("the model has no floats to average")
         self._nonnegative = tree.nonnegative(template.tensors, self._patterns)
         self._tell_of_integers(template.integers, sum(tensor.elements for tensor in template.tensors))
-        _check_names([tensor.name for tensor in template.tensors])
+        tree.check_names([tensor.name for tensor in template.tensors])
         for name in sorted(self._nonnegative):
             if (arrays[name] < 0).any():
                 raise ValueError(f"{name} is declared non-negative, by its name or to join, and has values below 0: the mean would "
@@ -536,20 +535,6 @@ def _number(name: str, value: Any) -> float:
         return float(value + 0)  # text of digits is no number, either
     except (TypeError, ValueError, OverflowError, RuntimeError):  # torch has the last one, for a tensor of several values
         raise ValueError(f"a metric is a number, and {name} is a {type(value).__name__}: leave it out, or give mean its float") from None
-
-
-def _check_names(names: list[str]) -> None:
-    """Raise ValueError for a name that the learner would refuse; warn of names that the other learners may not have."""
-    for name in names:
-        size = len(name.encode(errors="surrogatepass"))
-        if size > NAME_BYTES_MAX:
-            raise ValueError(f"the name of a tensor has at most {NAME_BYTES_MAX} bytes, not {size}: {name}")
-        if any(c == "\0" or "\ud800" <= c <= "\udfff" for c in name):
-            raise ValueError(f"the name of a tensor is text without NUL, not {name!r}")
-    for prefix, cause in PREFIXES.items():
-        if all(name.startswith(prefix) for name in names):
-            warnings.warn(f"all names of tensors begin with {prefix}, which {cause} adds: learners without it have other names. "
-                          f"Give the model inside, net.{prefix[:-1]}", stacklevel=5)
 
 
 def join(model: Any = None, path: str | None = None, metrics: Sequence[str] = (), values: str = "update",

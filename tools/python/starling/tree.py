@@ -13,6 +13,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import math
+import warnings
 from collections import UserDict
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from starling import leaves
+from starling.connection import NAME_BYTES_MAX
 
 # Variances and second moments of torch: an average below 0 would give NaN in a square root.
 NONNEGATIVE = ("running_var", "*.running_var", "exp_avg_sq", "*.exp_avg_sq", "max_exp_avg_sq", "*.max_exp_avg_sq")
@@ -29,6 +31,8 @@ NONNEGATIVE = ("running_var", "*.running_var", "exp_avg_sq", "*.exp_avg_sq", "ma
 DEPTH_MOST = 100  # of containers in each other
 # Settings of torch optimizers that have tensors from their first step on; 0, as of momentum, is as if it was not there.
 STATEFUL = ("betas", "momentum", "rho", "alpha", "etas")
+
+PREFIXES = {"module.": "DataParallel", "_orig_mod.": "torch.compile"}  # of names of tensors, and what adds them
 
 Arrays = dict[str, np.ndarray]  # by the names of tensors
 
@@ -306,3 +310,17 @@ def nonnegative(tensors: Sequence[Tensor], patterns: Sequence[str]) -> set[str]:
         if not any(fnmatchcase(tensor.name, pattern) for tensor in tensors):
             raise ValueError(f"nonnegative: no averaged tensor has a name like {pattern}; the first is {tensors[0].name}")
     return {tensor.name for tensor in tensors if any(fnmatchcase(tensor.name, p) for p in (*NONNEGATIVE, *patterns))}
+
+
+def check_names(names: list[str]) -> None:
+    """Raise ValueError for a name that the learner would refuse; warn of names that the other learners may not have."""
+    for name in names:
+        size = len(name.encode(errors="surrogatepass"))
+        if size > NAME_BYTES_MAX:
+            raise ValueError(f"the name of a tensor has at most {NAME_BYTES_MAX} bytes, not {size}: {name}")
+        if any(c == "\0" or "\ud800" <= c <= "\udfff" for c in name):
+            raise ValueError(f"the name of a tensor is text without NUL, not {name!r}")
+    for prefix, cause in PREFIXES.items():
+        if all(name.startswith(prefix) for name in names):
+            warnings.warn(f"all names of tensors begin with {prefix}, which {cause} adds: learners without it have other names. "
+                          f"Give the model inside, net.{prefix[:-1]}", stacklevel=5)
