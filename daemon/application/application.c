@@ -250,6 +250,7 @@ static void show(struct sl_trainer *trainer, const struct sl_trainer_commit *com
 	a->committed = commit->round;
 	a->learners = commit->learners;
 	a->total_weight = commit->total_weight;
+	a->cut = commit->cut;
 	a->decimals = commit->decimals;
 	a->clipping_range = commit->clipping_range;
 	a->noise = commit->noise;

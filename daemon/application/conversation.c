@@ -96,11 +96,12 @@ void sl_conversation_mean(struct sl_application *a)
 	if (!a->joined)
 		return;
 	bool noisy = a->config.settings->dp != SL_DP_USE_OFF;
-	send_object(a, json_pack("{s:s, s:I, s:I, s:I, s:o, s:o, s:O*, s:o*, s:o*}", "type", "mean", "round",
-				 (json_int_t)a->committed, "learners", (json_int_t)a->learners,
-				 "total_weight", (json_int_t)a->total_weight, "decimals",
-				 decimals_of(a->decimals), "clipping_range", range_of(a->clipping_range),
-				 "metrics", a->means, "noise", noisy ? number_of(a->noise) : NULL, "spent",
+	send_object(a, json_pack("{s:s, s:I, s:I, s:I, s:I, s:o, s:o, s:O*, s:o*, s:o*}", "type", "mean",
+				 "round", (json_int_t)a->committed, "learners", (json_int_t)a->learners,
+				 "total_weight", (json_int_t)a->total_weight, "cut", (json_int_t)a->cut,
+				 "decimals", decimals_of(a->decimals), "clipping_range",
+				 range_of(a->clipping_range), "metrics", a->means, "noise",
+				 noisy ? number_of(a->noise) : NULL, "spent",
 				 noisy ? number_of(a->spent) : NULL));
 	if (is_last(a))
 		send_object(a, json_pack("{s:s}", "type", "done"));

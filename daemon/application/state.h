@@ -50,6 +50,7 @@ struct sl_application {
 	sl_round committed;    /* the round whose model is in `down`; 0: none */
 	uint32_t learners;     /* that took part in it; 0: not known since the start */
 	uint64_t total_weight; /* of them */
+	uint64_t cut;	       /* values of the own update that it lacks */
 	uint32_t decimals;     /* that they agreed on; SL_DECIMALS_AUTO: not known since the start */
 	double clipping_range; /* SL_CLIPPING_RANGE_AUTO: not known */
 	double noise, spent;   /* of differential privacy; NAN: not known */

@@ -255,6 +255,7 @@ static void committed(struct record *record)
 		.round = record->certificate.t,
 		.learners = learners,
 		.total_weight = record->persist.total_weight,
+		.cut = daemon->observe.notes.cut,
 		.decimals = sl_trainer_decimals(own, values),
 		.clipping_range = sl_trainer_range(own, values),
 		.noise = sl_budget_noise(daemon, learners, record->persist.total_weight),

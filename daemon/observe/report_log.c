@@ -335,7 +335,11 @@ void sl_report_log(struct sl_observe *observe, const struct sl_report *r)
 		return;
 	} else if (r->kind == SL_REPORT_CAUGHT_UP) {
 		record.checkpoint = observe->of.checkpoint;
+		observe->notes.cut = 0;
+	} else if (r->kind == SL_REPORT_CLAMPED) {
+		observe->notes.cut = r->clamped.ranged ? r->clamped.count : 0;
 	} else if (r->kind == SL_REPORT_ENCODED) {
+		observe->notes.cut = 0;
 		observe->notes.rounded = r->encoded.frozen;
 		if (r->encoded.frozen > 0)
 			record.tensor = observe->of.trainer->tensors.items[r->encoded.first_frozen].name;

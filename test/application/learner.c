@@ -177,6 +177,6 @@ void train_once(struct client *c)
 void show(sl_round round, float value)
 {
 	float model[N] = {value, value, value, value, value};
-	learner.trainer->ops->show(learner.trainer, &(struct sl_trainer_commit){round, 2, 70, 4, 16, 0, NAN},
-				   model);
+	learner.trainer->ops->show(learner.trainer,
+				   &(struct sl_trainer_commit){round, 2, 70, 3, 4, 16, 0, NAN}, model);
 }

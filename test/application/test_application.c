@@ -40,7 +40,7 @@ TEST_WITH(a_run_of_two_rounds, folder_setup, folder_teardown)
 		show(t, (float)t);
 		client_hear(&c,
 			    t == 1 ? "{\"type\":\"mean\",\"round\":1,\"learners\":2,\"total_weight\":70,"
-				     "\"decimals\":4,"
+				     "\"cut\":3,\"decimals\":4,"
 				     "\"clipping_range\":16.0}"
 				   : "{\"type\":\"mean\",\"round\":2,\"learners\":2,\"total_weight\":70,");
 		assert_true(c.down[N - 1] == (float)t);

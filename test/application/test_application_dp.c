@@ -42,8 +42,9 @@ static void show_noisy(sl_round round, double noise, double spent)
 /* With dp, the application hears what is hidden and how well; values of any size are clamped, not refused. */
 TEST_WITH(differential_privacy_is_told, folder_setup, folder_teardown)
 {
-	static const char mean[] = "{\"type\":\"mean\",\"round\":%d,\"learners\":2,\"total_weight\":2,"
-				   "\"decimals\":null,\"clipping_range\":null,\"noise\":%s,\"spent\":%s}";
+	static const char mean[] =
+		"{\"type\":\"mean\",\"round\":%d,\"learners\":2,\"total_weight\":2,"
+		"\"cut\":0,\"decimals\":null,\"clipping_range\":null,\"noise\":%s,\"spent\":%s}";
 	struct client c;
 	char line[256];
 	init_private(*state, SL_DP_USE_RECORD);

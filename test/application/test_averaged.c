@@ -27,8 +27,8 @@ TEST_WITH(local_metrics_are_not_in_the_model, folder_setup, folder_teardown)
 		assert_true(learner.model[i] == 0);
 	assert_int_equal(json_object_size(learner.result.metrics), 2);
 	show(1, 0);
-	client_hear(&c, "{\"type\":\"mean\",\"round\":1,\"learners\":2,\"total_weight\":70,\"decimals\":4,"
-			"\"clipping_range\":16.0}");
+	client_hear(&c, "{\"type\":\"mean\",\"round\":1,\"learners\":2,\"total_weight\":70,\"cut\":3,"
+			"\"decimals\":4,\"clipping_range\":16.0}");
 	learner_end(&c);
 }
 
@@ -73,10 +73,11 @@ TEST_WITH(aggregated_metrics_are_part_of_the_model, folder_setup, folder_teardow
 	assert_true(learner.rc == SL_OK && metrics[0] == 2.5 && metrics[1] == 0.5);
 	assert_true(learner.model[N + 3] == 1.5f);
 	memcpy(committed, (const double[]){1.25, 0.75}, 2 * sizeof(double));
-	learner.trainer->ops->show(learner.trainer, &(struct sl_trainer_commit){1, 2, 70, 4, 16, 0, NAN},
+	learner.trainer->ops->show(learner.trainer, &(struct sl_trainer_commit){1, 2, 70, 0, 4, 16, 0, NAN},
 				   committed);
-	client_hear(&c, "{\"type\":\"mean\",\"round\":1,\"learners\":2,\"total_weight\":70,\"decimals\":4,"
-			"\"clipping_range\":16.0,\"metrics\":{\"loss\":1.25,\"accuracy\":0.75}}");
+	client_hear(&c,
+		    "{\"type\":\"mean\",\"round\":1,\"learners\":2,\"total_weight\":70,\"cut\":0,"
+		    "\"decimals\":4,\"clipping_range\":16.0,\"metrics\":{\"loss\":1.25,\"accuracy\":0.75}}");
 	assert_true(c.down[N - 1] == 3);
 	client_close(&c);
 

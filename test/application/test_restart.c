@@ -200,7 +200,8 @@ CLUSTER_TEST(every_dtype_and_metrics_are_averaged)
 		struct client *client = &clients[i - 1];
 		client_hear(
 			client,
-			"{\"type\":\"mean\",\"round\":1,\"learners\":3,\"total_weight\":6,\"decimals\":4,"
+			"{\"type\":\"mean\",\"round\":1,\"learners\":3,\"total_weight\":6,\"cut\":0,"
+			"\"decimals\":4,"
 			"\"clipping_range\":16.0,\"metrics\":{\"loss\":7.0,\"accuracy\":0.583333333333333");
 		const double *d = (const double *)client->down;
 		assert_true(d[0] == 7.0 / 12 && d[1] == 7.0 / 12);

@@ -576,6 +576,28 @@ class Rounds(unittest.TestCase):
         self.assertRegex(str(said[0].message), "^w came back as float64 and was float32 at join: .* numpy 2 ")
         self.assertEqual(said[0].filename, __file__)
 
+    def test_a_change_that_is_cut_is_told_of_once(self):
+        cuts = (0, 1, 400)
+
+        def script(learner):
+            learner.accept()
+            for t, cut in enumerate(cuts, 1):
+                learner.train(t, t - 1)
+                learner.hear("trained")
+                learner.mean(t, t, **({"cut": cut} if cut else {}))  # an older learner does not tell
+            learner.tell("done")
+
+        with FakeLearner(script) as learner, warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            with starling.join(np.zeros(3, np.float32), learner.path) as group:
+                for t in group:
+                    group.mean(np.full(3, t, np.float32))
+                    self.assertEqual(group.cut, cuts[t - 1])
+        said = [warning for warning in warned if issubclass(warning.category, UserWarning)]
+        self.assertEqual(len(said), 1)
+        self.assertRegex(str(said[0].message), "^the mean lacks what this learner has cut: round 2: 1 value of the update .* beyond ")
+        self.assertEqual(said[0].filename, __file__)
+
     def test_float64_beyond_float32_is_refused(self):
         def script(learner):
             learner.begin_trained()

@@ -81,6 +81,7 @@ class Group:
         round: the round whose model is to be trained, from 1; 0 before it is known.
         committed: the last committed round that this application has heard of; 0: none.
         participants: learners that took part in it; total_weight: the sum of their weights; 0: not known.
+        cut: values of the own change that were far beyond the ranges of their tensors, and are cut in it; the first time, a warning tells.
         metrics: its metrics, averaged over the learners; empty without `metrics: aggregate`.
         decimals, clipping_range: decimals that models are rounded to, limit of their values; None: they are not, or it is not known.
         dp: the terms of differential privacy, a `starling.dp.Privacy`; None: without it, or not known.
@@ -105,7 +106,7 @@ class Group:
         if not (callable(stop) or stop in (True, False, None)):
             raise ValueError(f"stop is True, False or a function of the means of the metrics, not {stop!r}")
         self.learner = self.learners = self.rounds = 0
-        self.round = self.committed = self.participants = self.total_weight = 0
+        self.round = self.committed = self.participants = self.total_weight = self.cut = 0
         self.metrics: dict[str, float] = {}
         self.decimals: int | None = None
         self.clipping_range: float | None = None
@@ -138,7 +139,7 @@ class Group:
         self._state = State.SHARED
         self._held = 0  # the committed round whose model was given to the application
         self._calls = 0  # of mean
-        self._warned = False  # of tensors that came back as float64
+        self._warned = self._warned_of_cut = False  # _warned: of tensors that came back as float64
         self._busy = threading.Lock()  # held by the thread that hears the learner
         older = _open.pop(os.path.realpath(path), None)
         if older is not None:  # of a cell of a notebook that is run again
@@ -354,13 +355,14 @@ class Group:
         if kind == "train":
             if message["committed"] != self.committed:  # its mean was not heard of
                 self.participants, self.total_weight = message.get("learners", 0), message.get("total_weight", 0)
-                self.noise = None
+                self.noise, self.cut = None, 0
             self._state, self.round, self.committed = State.ASKED, message["round"], message["committed"]
             if "metrics" in message:
                 self._decide(kind, message["metrics"])
         elif kind == "mean":
             self.committed, self.participants = message["round"], message["learners"]
             self.total_weight, self.waiting = message["total_weight"], ""
+            self._warn_of_cut(message.get("cut", 0))
             self._decide(kind, message.get("metrics", {}))
             self.decimals, self.clipping_range = message.get("decimals"), message.get("clipping_range")
             self.noise, self.spent = message.get("noise"), message.get("spent")
@@ -508,6 +510,15 @@ class Group:
         self._warned = True
         warnings.warn(f"{narrowed[0].name} came back as float64 and was float32 at join: it is averaged as float32. numpy 2 makes "
                       "float64 of float32 * np.float64; use Python floats or .astype(np.float32)", stacklevel=4)
+
+    def _warn_of_cut(self, values: int) -> None:
+        self.cut = values
+        if values == 0 or self._warned_of_cut:
+            return
+        self._warned_of_cut = True
+        warnings.warn(f"the mean lacks what this learner has cut: round {self.committed}: {values} value{'s' * (values != 1)} of the update "
+                      "are far beyond the ranges of their tensors: this learner changes more than the others, or all more than before; "
+                      "then the ranges follow", stacklevel=5)
 
     def _check_weight(self, weight: int) -> None:
         try:

@@ -3,14 +3,12 @@ from __future__ import annotations
 
 import contextlib
 import glob
-import json
 import os
 import shutil
 import subprocess
 import sysconfig
 import tempfile
 import time
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -98,13 +96,6 @@ def _sockets(run: str, learners: int, launch: Launch) -> list[Socket]:
         time.sleep(POLL_SECONDS)
 
 
-def _cut(run: str) -> Iterator[str]:
-    """Yield what the learners have logged of updates that they cut."""
-    for path in sorted(glob.glob(os.path.join(glob.escape(run), "learner-*", "log.jsonl"))):
-        with open(path, encoding="utf-8", errors="replace") as file:
-            yield from (json.loads(line)["text"] for line in file if '"event":"clamped"' in line and line.endswith("\n"))
-
-
 @contextlib.contextmanager
 def local(learners: int = 3, rounds: int = 10, *, topology: str | None = None, program: str | None = None,
           **settings: Any) -> Iterator[list[Socket]]:
@@ -121,8 +112,7 @@ def local(learners: int = 3, rounds: int = 10, *, topology: str | None = None, p
     An exception in one `with` block of a learner ends the others with an Error that names it.
     `topology`, `settings`: as `starling launch --topology` and `--set` take them. `program`: the launcher, if it is neither
     `starling` on PATH nor in the environment of this Python.
-    At the end, all learners are stopped, and their folder is removed. A warning tells if changes were beyond the ranges of their
-    tensors, and cut. Error: the launcher has failed; the text is its own."""
+    At the end, all learners are stopped, and their folder is removed. Error: the launcher has failed; the text is its own."""
     with tempfile.TemporaryDirectory(prefix="starling-") as folder:
         run, gate = os.path.join(folder, "run"), os.path.join(folder, "gate")
         os.mkfifo(gate)
@@ -140,6 +130,3 @@ def local(learners: int = 3, rounds: int = 10, *, topology: str | None = None, p
                 launch.stop()
         finally:
             os.close(held)
-        texts = [] if settings.keys() & {"clipping", "dp"} else [*_cut(run)]  # with these, it is meant
-        if texts:
-            warnings.warn(f"the means lack what learners have cut: {texts[0]}" + f" (the first of {len(texts)} cuts)" * (len(texts) > 1), stacklevel=3)
