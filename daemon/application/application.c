@@ -53,10 +53,10 @@ static int await(struct sl_application *a, const atomic_bool *stop)
 /* Request the vector of the round, to be trained from `model`. */
 static void request_vector(struct sl_application *a, sl_round round, bool again, const void *model)
 {
-	if (round > 1 && a->committed != round - 1) /* only this thread sets it */
+	if (round > 1 && a->committed.round != round - 1) /* only this thread sets it */
 		sl_shared_vector_write(&a->down, vector_of(a, model));
 	uv_mutex_lock(&a->mutex);
-	a->committed = round - 1;
+	a->committed.round = round - 1;
 	a->wanted = round;
 	a->again = again;
 	a->have = false;
@@ -247,16 +247,9 @@ static void show(struct sl_trainer *trainer, const struct sl_trainer_commit *com
 	sl_application_bind(trainer);
 	uv_mutex_lock(&a->mutex);
 	set_means(a, model);
-	a->committed = commit->round;
-	a->learners = commit->learners;
-	a->total_weight = commit->total_weight;
-	a->cut = commit->cut;
-	a->decimals = commit->decimals;
-	a->clipping_range = commit->clipping_range;
-	a->noise = commit->noise;
-	a->spent = commit->spent;
+	a->committed = *commit;
 	sl_command_completed(a->command);
-	if (a->wanted <= a->committed)
+	if (a->wanted <= a->committed.round)
 		a->wanted = 0;
 	sl_conversation_mean(a);
 	uv_mutex_unlock(&a->mutex);

@@ -78,31 +78,33 @@ static void send_joined(struct sl_application *a)
 
 static bool is_last(const struct sl_application *a)
 {
-	return a->committed >= a->config.settings->rounds || (a->last != 0 && a->committed >= a->last);
+	return a->committed.round >= a->config.settings->rounds ||
+	       (a->last != 0 && a->committed.round >= a->last);
 }
 
 void sl_conversation_train(struct sl_application *a)
 {
 	if (a->joined && !is_last(a))
 		send_object(a, json_pack("{s:s, s:I, s:I, s:I, s:I, s:b, s:O*}", "type", "train", "round",
-					 (json_int_t)a->wanted, "committed", (json_int_t)a->committed,
-					 "learners", (json_int_t)a->learners, "total_weight",
-					 (json_int_t)a->total_weight, "again", a->again, "metrics",
-					 a->committed > 0 ? a->means : NULL));
+					 (json_int_t)a->wanted, "committed", (json_int_t)a->committed.round,
+					 "learners", (json_int_t)a->committed.learners, "total_weight",
+					 (json_int_t)a->committed.total_weight, "again", a->again, "metrics",
+					 a->committed.round > 0 ? a->means : NULL));
 }
 
 void sl_conversation_mean(struct sl_application *a)
 {
 	if (!a->joined)
 		return;
+	const struct sl_trainer_commit *c = &a->committed;
 	bool noisy = a->config.settings->dp != SL_DP_USE_OFF;
 	send_object(a, json_pack("{s:s, s:I, s:I, s:I, s:I, s:o, s:o, s:O*, s:o*, s:o*}", "type", "mean",
-				 "round", (json_int_t)a->committed, "learners", (json_int_t)a->learners,
-				 "total_weight", (json_int_t)a->total_weight, "cut", (json_int_t)a->cut,
-				 "decimals", decimals_of(a->decimals), "clipping_range",
-				 range_of(a->clipping_range), "metrics", a->means, "noise",
-				 noisy ? number_of(a->noise) : NULL, "spent",
-				 noisy ? number_of(a->spent) : NULL));
+				 "round", (json_int_t)c->round, "learners", (json_int_t)c->learners,
+				 "total_weight", (json_int_t)c->total_weight, "cut", (json_int_t)c->cut,
+				 "decimals", decimals_of(c->decimals), "clipping_range",
+				 range_of(c->clipping_range), "metrics", a->means, "noise",
+				 noisy ? number_of(c->noise) : NULL, "spent",
+				 noisy ? number_of(c->spent) : NULL));
 	if (is_last(a))
 		send_object(a, json_pack("{s:s}", "type", "done"));
 }
@@ -111,7 +113,7 @@ void sl_conversation_end(struct sl_application *a, sl_round last)
 {
 	a->last = last;
 	a->wanted = 0;
-	if (a->joined && a->committed >= last)
+	if (a->joined && a->committed.round >= last)
 		send_object(a, json_pack("{s:s}", "type", "done"));
 }
 
@@ -135,7 +137,7 @@ static void send_standing(struct sl_application *a)
 {
 	if (a->wanted != 0 && !a->have && !is_last(a)) {
 		sl_conversation_train(a);
-	} else if (a->committed != 0 && is_last(a)) {
+	} else if (a->committed.round != 0 && is_last(a)) {
 		sl_conversation_mean(a);
 	}
 }
@@ -349,12 +351,12 @@ static void take_trained(struct sl_application *a, const json_t *message)
 /* End the run after the last committed round, as the application says that all have agreed on. */
 static void take_stop(struct sl_application *a, const json_t *message)
 {
-	bool begun = a->wanted > a->committed && a->have;
-	if (a->committed == 0 || round_of(message) != a->committed || begun || !a->serving) {
+	bool begun = a->wanted > a->committed.round && a->have;
+	if (a->committed.round == 0 || round_of(message) != a->committed.round || begun || !a->serving) {
 		refuse(a, "stop names the last committed round, before its learner has the next model");
 		return;
 	}
-	a->last = a->committed;
+	a->last = a->committed.round;
 	a->wanted = 0;
 	a->config.stop(a->config.context, a->last);
 	send_object(a, json_pack("{s:s}", "type", "done"));

@@ -44,18 +44,12 @@ struct sl_application {
 	bool joined;
 	uint8_t program[SL_HASH_BYTES]; /* hash of the last that has joined; zeros: it told none */
 	uint64_t called_ms;		/* when the application connected */
-	sl_round last;	       /* the application has ended the run after this round; 0: it has not */
-	sl_round wanted;       /* the round whose vector is awaited; 0: none */
-	bool again;	       /* the vector was requested before */
-	sl_round committed;    /* the round whose model is in `down`; 0: none */
-	uint32_t learners;     /* that took part in it; 0: not known since the start */
-	uint64_t total_weight; /* of them */
-	uint64_t cut;	       /* values of the own update that it lacks */
-	uint32_t decimals;     /* that they agreed on; SL_DECIMALS_AUTO: not known since the start */
-	double clipping_range; /* SL_CLIPPING_RANGE_AUTO: not known */
-	double noise, spent;   /* of differential privacy; NAN: not known */
-	json_t *means;	       /* of the metrics that are averaged; owned; NULL: none */
-	bool have;	       /* an answer is there; the training thread owns it until this is false: */
+	sl_round last;	 /* the application has ended the run after this round; 0: it has not */
+	sl_round wanted; /* the round whose vector is awaited; 0: none */
+	bool again;	 /* the vector was requested before */
+	struct sl_trainer_commit committed; /* its model is in `down`; round 0: none */
+	json_t *means;			    /* of the metrics that are averaged; owned; NULL: none */
+	bool have; /* an answer is there; the training thread owns it until this is false: */
 	uint64_t weight;
 	json_t *metrics; /* owned; NULL: none */
 };

@@ -40,7 +40,7 @@ static struct sl_application *open_one(const struct sl_settings *settings, const
 	a->socket = (struct sl_line_socket){
 		.listener = -1, .peer = peer, .life = -1, .line = malloc(1u << 16), .room = 1u << 16};
 	a->called_ms = uv_hrtime() / 1000000u;
-	a->committed = 1;
+	a->committed.round = 1;
 	a->wanted = 2;
 	a->up.fd = a->down.fd = -1;
 	uv_mutex_init(&a->mutex);
