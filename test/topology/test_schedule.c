@@ -5,7 +5,7 @@
 TEST(test_reads_and_writes)
 {
 	struct sl_schedule schedule =
-		schedule_of("# a walk\n\nlearners 4 # so many\n step 3-1 2-1\t1-3\r\nstep\nstep 4-3");
+		schedule_of("# a walk\n\nlearners 4 # so many\n step 3-1 2-1\t1-3\r\nstep\nstep 4-3\n");
 	assert_int_equal(schedule.learners, 4);
 	assert_int_equal(schedule.steps, 3);
 	assert_int_equal(sl_schedule_count(&schedule, 0), 2); /* sorted, and 1-3 counts once */
@@ -15,6 +15,15 @@ TEST(test_reads_and_writes)
 	free(text);
 	sl_schedule_close(&schedule);
 }
+
+TEST(test_takes_a_byte_order_mark)
+{
+	struct sl_schedule schedule = schedule_of("\xef\xbb\xbflearners 4\nstep 1-2\n");
+	assert_int_equal(schedule.learners, 4);
+	sl_schedule_close(&schedule);
+}
+
+#define CUT "the file ends within this line: was it cut? if this is all, end the line with a newline"
 
 TEST(test_names_file_and_line)
 {
@@ -41,7 +50,11 @@ TEST(test_names_file_and_line)
 		{"learners 1\n", "s.txt:1: 1 learners; must be 2 to 2000"},
 		{"learners 2001\n", "s.txt:1: 2001 learners; must be 2 to 2000"},
 		{"learners 3\n\n", "s.txt:2: the file has no step"},
-		{"#", "s.txt:1: the file has no step"},
+		{"#\n", "s.txt:1: the file has no step"},
+		{"", "s.txt:1: the file has no step"},
+		{"learners 13\nstep 1-2 2-3\nstep 1-2 2-1", "s.txt:3: " CUT}, /* the last edge was 2-13 */
+		{"learners 13\nst", "s.txt:2: " CUT},
+		{"learners 13\nstep 1-2 2-", "s.txt:2: " CUT},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct sl_schedule schedule;

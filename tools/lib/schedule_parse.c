@@ -122,9 +122,14 @@ static int read_lines(struct parser *p, FILE *in)
 	ssize_t got;
 	int rc = SL_OK;
 	while (rc == SL_OK && (got = getline(&line, &room, in)) >= 0) {
-		p->line++;
-		rc = strlen(line) == (size_t)got ? read_line(p, line)
-						 : fail(p, "a zero byte: not a text file");
+		bool mark = p->line++ == 0 && strncmp(line, "\xef\xbb\xbf", 3) == 0; /* of the byte order */
+		if (strlen(line) != (size_t)got)
+			rc = fail(p, "a zero byte: not a text file");
+		else if (line[got - 1] != '\n') /* an edge that was cut can be another one */
+			rc = fail(p, "the file ends within this line: was it cut? if this is all, end the "
+				     "line with a newline");
+		else
+			rc = read_line(p, mark ? line + 3 : line);
 	}
 	free(line);
 	if (rc == SL_OK && ferror(in))
