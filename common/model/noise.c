@@ -53,25 +53,13 @@ static int train(struct sl_trainer *trainer, const struct sl_training_request *r
 	return SL_OK;
 }
 
-static int evaluate(struct sl_trainer *trainer, const void *model, double *mse, struct sl_error *error)
-{
-	(void)trainer;
-	(void)model;
-	(void)error;
-	*mse = NAN;
-	return SL_OK;
-}
-
 static void noise_close(struct sl_trainer *trainer)
 {
 	free(trainer);
 }
 
-static const struct sl_trainer_ops ops = {.parameters = parameters,
-					  .initial = initial,
-					  .train = train,
-					  .evaluate = evaluate,
-					  .close = noise_close};
+static const struct sl_trainer_ops ops = {
+	.parameters = parameters, .initial = initial, .train = train, .close = noise_close};
 
 int sl_noise_open(const struct sl_settings *s, uint32_t rank, struct sl_trainer **trainer,
 		  struct sl_error *error)

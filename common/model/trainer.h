@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <math.h>
 #include <string.h>
 
 #include <stdatomic.h>
@@ -71,7 +72,7 @@ struct sl_trainer_ops {
 	/* Train `model`, the committed or initial one, in place. SL_PENDING if *stop became true. */
 	int (*train)(struct sl_trainer *, const struct sl_training_request *request, void *model,
 		     struct sl_training *result, struct sl_error *error);
-	/* Compute the mean squared error of `model` on held-out data; NaN if the trainer has no such data. */
+	/* Compute the mean squared error of `model` on held-out data. NULL: the trainer has none. */
 	int (*evaluate)(struct sl_trainer *, const void *model, double *mse, struct sl_error *error);
 	/* Take notice of a committed model. NULL: not needed. */
 	void (*show)(struct sl_trainer *, const struct sl_trainer_commit *commit, const void *model);
@@ -87,6 +88,14 @@ struct sl_trainer {
 	const struct sl_trainer_ops *ops;
 	struct sl_tensors tensors; /* of a model; together n elements */
 };
+
+/* Evaluate `model`; NaN without held-out data. */
+static inline int sl_trainer_evaluate(struct sl_trainer *trainer, const void *model, double *mse,
+				      struct sl_error *error)
+{
+	*mse = NAN;
+	return trainer->ops->evaluate == NULL ? SL_OK : trainer->ops->evaluate(trainer, model, mse, error);
+}
 
 /* Open the trainer that `settings` name for learner `rank` of `learners` (0-based, roster order). */
 int sl_trainer_open(const struct sl_settings *settings, uint32_t rank, uint32_t learners,

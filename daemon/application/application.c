@@ -277,15 +277,6 @@ static void initial(const struct sl_trainer *trainer, void *model)
 		memcpy(vector_of(a, model), a->initial, a->bytes);
 }
 
-static int evaluate(struct sl_trainer *trainer, const void *model, double *mse, struct sl_error *error)
-{
-	(void)trainer;
-	(void)model;
-	(void)error;
-	*mse = NAN;
-	return SL_OK;
-}
-
 /* ---- the tensors of the model ---- */
 
 /* Adopt a copy of `tensors`, if the tensors are not known yet. */
@@ -387,7 +378,6 @@ static const struct sl_trainer_ops ops = {.parameters = parameters,
 					  .train = train,
 					  .show = show,
 					  .notice = notice,
-					  .evaluate = evaluate,
 					  .forget = forget,
 					  .close = application_close};
 

@@ -267,7 +267,7 @@ static void run_evaluate(struct sl_task *base)
 	if (trainer->ops->show != NULL)
 		trainer->ops->show(trainer, &task->commit, task->daemon->workspace.committed);
 	task->code =
-		trainer->ops->evaluate(trainer, task->daemon->workspace.committed, &task->mse, &task->error);
+		sl_trainer_evaluate(trainer, task->daemon->workspace.committed, &task->mse, &task->error);
 }
 
 static void evaluate_done(struct sl_task *base)

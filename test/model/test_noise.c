@@ -88,7 +88,7 @@ TEST(knows_no_error)
 			t->ops->close(t);
 	}
 	assert_true(model[0] == other[0] && model[0] != 0 && fabsf(model[0]) <= 1);
-	assert_int_equal(t->ops->evaluate(t, model, &mse, NULL), SL_OK);
+	assert_int_equal(sl_trainer_evaluate(t, model, &mse, NULL), SL_OK);
 	assert_true(isnan(mse));
 	t->ops->close(t);
 }

@@ -13,7 +13,7 @@
 static void evaluate(struct sl_simulation *s, struct sl_round_row *row, const struct sl_runner_commit *commit)
 {
 	struct sl_trainer *trainer = s->trainers[commit->learner];
-	if (!row->mse_known && trainer->ops->evaluate(trainer, commit->model, &row->mse, &s->error) == SL_OK)
+	if (!row->mse_known && sl_trainer_evaluate(trainer, commit->model, &row->mse, &s->error) == SL_OK)
 		row->mse_known = true;
 }
 

@@ -51,7 +51,7 @@ static int open_trainers(struct sl_simulation *s, struct sl_error *error)
 			return rc;
 	}
 	s->trainers[0]->ops->initial(s->trainers[0], s->initial);
-	return s->trainers[0]->ops->evaluate(s->trainers[0], s->initial, &s->mse_initial, error);
+	return sl_trainer_evaluate(s->trainers[0], s->initial, &s->mse_initial, error);
 }
 
 /* --- before it runs --- */
