@@ -1,6 +1,7 @@
 /* What starling_control/doctor.py asks this program for: the parts that need the roster, the key and TLS. */
 #include "tools/starling/doctor.h"
 
+#include <libgen.h>
 #include <limits.h>
 #include <openssl/x509.h>
 #include <stdio.h>
@@ -41,6 +42,16 @@ static json_int_t made_at(const struct sl_doctor *d)
 		       : 0;
 }
 
+/* Return why the admin key beside the configuration cannot be used; NULL: it can, or there is none. */
+static const char *admin_flaw(const struct sl_doctor *d, struct sl_error *error)
+{
+	char folder[sizeof d->config];
+	strcpy(folder, d->config);
+	uint8_t *key = sl_admin_key_load(dirname(folder), error);
+	sl_admin_key_close(key);
+	return key != NULL || error->code == SL_ERR_NOTFOUND ? NULL : error->text;
+}
+
 /* Return the own line of the roster, and the key here. Those that find this machine by mDNS do not use its
  * address. */
 static json_t *self_json(const struct sl_doctor *d)
@@ -62,6 +73,7 @@ static json_t *facts_of(const struct sl_doctor *d)
 {
 	const struct sl_settings *s = &d->settings;
 	const struct sl_group *group = &d->group;
+	struct sl_error admin;
 	char address[SL_ADDRESS_BYTES] = "";
 	bool mdns = s->discover != SL_DISCOVER_NONE, remote;
 	if (group->roster.size == 0)
@@ -69,7 +81,7 @@ static json_t *facts_of(const struct sl_doctor *d)
 	bool all = d->self >= 0 &&
 		   sl_listen_choose(s->listen, group->roster.members[d->self].address, mdns, address);
 	return json_pack("{s:I, s:s, s:s, s:b, s:s?, s:b, s:I, s:I, s:s?, s:s, s:s, s:s, s:I, s:s?, s:I, "
-			 "s:o, s:s, s:s, s:b, s:I}",
+			 "s:o, s:s, s:s, s:b, s:I, s:s?}",
 			 "id", (json_int_t)s->id, "state", s->state, "control", s->control, "mdns", (int)mdns,
 			 "listen", d->self >= 0 ? address : NULL, "all_addresses", (int)all, "learners",
 			 (json_int_t)group->roster.size, "paged_bytes", (json_int_t)SL_VECTOR_MEMORY_PAGED,
@@ -78,7 +90,8 @@ static json_t *facts_of(const struct sl_doctor *d)
 			 sl_group_is_signed(group) ? group->name : NULL, "version",
 			 (json_int_t)group->version, "self", d->self >= 0 ? self_json(d) : json_null(),
 			 "proxy", s->proxy, "proxy_error", d->proxy_error.text, "forgetful",
-			 (int)(s->forgetful == SL_FORGETFUL_YES), "rounds", (json_int_t)s->rounds);
+			 (int)(s->forgetful == SL_FORGETFUL_YES), "rounds", (json_int_t)s->rounds,
+			 "admin_flaw", admin_flaw(d, &admin));
 }
 
 /* Return true if `folder`, which may be NULL, has this entry; write its path. */

@@ -106,11 +106,6 @@ static void find_handshake(struct sl_doctor_finding *f, const struct sl_join_cli
 		     client->why != 0 ? strerror(client->why) : "no learner answers there");
 }
 
-static void find_other_run(struct sl_doctor_finding *f, const struct sl_doctor *d)
-{
-	find(f, SL_DOCTOR_FAIL, "other run", "%s", d->settings.run);
-}
-
 /* Compare the Hello of the peer. */
 static void compare_hello(struct sl_doctor_finding *f, const struct sl_doctor *d,
 			  const struct sl_deframer *frame)
@@ -123,7 +118,7 @@ static void compare_hello(struct sl_doctor_finding *f, const struct sl_doctor *d
 	uint8_t run[SL_RUN_BYTES];
 	sl_canonical_run(d->settings.run, run);
 	if (memcmp(hello->run, run, sizeof run) != 0)
-		find_other_run(f, d);
+		find(f, SL_DOCTOR_FAIL, "other run", "%s", d->settings.run);
 	else if (memcmp(hello->roster, d->group.roster.hash, SL_HASH_BYTES) != 0)
 		find(f, SL_DOCTOR_WARN, "other roster", "%s", "");
 	sl_codec_close(&decoded);
@@ -270,7 +265,7 @@ static void try_dial(const struct sl_doctor *d, uint32_t index, struct peer *p, 
 	else if (rc != SL_OK || client.session.member != (int)index)
 		find_handshake(f, &client, roster);
 	else if (p->other_run)
-		find_other_run(f, d);
+		find(f, SL_DOCTOR_FAIL, "other run", "%s", d->settings.run);
 	else
 		find(f, SL_DOCTOR_OK, "link", "%s", "");
 	sl_join_client_close(&client);

@@ -201,6 +201,9 @@ class Doctor:
                 continue
             if mode & 0o077:
                 self.add(FAIL, about, f"others can read {path} (mode {mode:04o})", f"run chmod 600 {shlex.quote(path)}")
+            elif about == "admin key" and self.facts["admin_flaw"]:
+                self.add(FAIL, about, self.facts["admin_flaw"],
+                         _remedy(self.facts["admin_flaw"], "put back a copy: without it, this machine can neither admit a learner nor sign a change"))
 
     def proxy(self) -> None:
         """Say which way the connections of this machine go."""
