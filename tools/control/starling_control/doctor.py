@@ -95,6 +95,8 @@ PEERS = {
                  "look at the route and the VPN (ip route get HOST); a firewall may say so, too: let the port through those of both machines"),
     "forbidden": ("this machine forbids the connection ({})", "let the port through the firewall of this machine"),
     "refused": ("connection refused: no program listens there", f"start its learner, or {CORRECT}"),
+    "over": ("it does not run; this learner has committed all rounds, and cannot tell if that one has, too",
+             "'starling doctor' there tells; if it has not, start it and this learner"),
     "no answer": ("no answer within {} s", "is its machine on? let the port through the firewalls of both machines"),
     "network": ("{}", "see the network of both machines"),
     "tls": ("TLS failure: {}", "another program, or a proxy that ends TLS, may have the port: correct the address, or pass TLS through"),
@@ -379,10 +381,10 @@ class Doctor:
         for peer in peers:
             if peer["code"] == "no name" and peer["address"].rpartition(":")[0].endswith(".invalid"):
                 peer = {**peer, "code": "only dials", "result": WARN}
+            if peer["code"] == "refused" and self.ended:
+                peer = {**peer, "code": "over", "result": WARN}
             (said, remedy), result, s = PEERS[peer["code"]], peer["result"], peer["ahead_s"]
             said = f"{peer['address']}: {said.format(peer['text'])}"
-            if self.ended and peer["code"] == "refused":
-                result, said, remedy = OK, f"{peer['address']}: does not run; the run is over", ""
             if result != FAIL and peer["path"]:
                 said += f", through the {peer['path']}"
             if peer["code"] == "late":
