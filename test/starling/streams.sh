@@ -55,6 +55,12 @@ code=0
 PYTHONPATH=$PWD/modules:$python python3 "$python/starling_start" other other >out 2>err || code=$?
 [ "$code" = 1 ] && [ "$(cat err)" = 'other: Is a directory' ] || fail "another error ends with $code"
 
+# Ctrl-C ends a command without a traceback, also while its modules are read.
+echo 'import os, signal; os.kill(os.getpid(), signal.SIGINT)' >modules/ended.py
+code=0
+PYTHONPATH=$PWD/modules:$python python3 "$python/starling_start" ended ended >out 2>err || code=$?
+[ "$code" = 130 ] && [ ! -s err ] || fail "Ctrl-C ends a command with $code"
+
 # What was found is the status, whether it is read or not: 6 is a pipe without a reader.
 mkfifo pipe
 exec 5<>pipe 6>pipe 5>&-

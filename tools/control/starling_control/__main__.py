@@ -1,7 +1,6 @@
 """The command of which the name is sys.argv[0]."""
 from __future__ import annotations
 
-import signal
 import sys
 
 from starling_control import abort, doctor, requests, watch
@@ -13,7 +12,6 @@ COMMANDS = {"status": watch.status, "stop": requests.stop, "reload": requests.re
 
 def main(arguments: list[str]) -> int:
     """Run the command and return its exit status."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
     for out in (sys.stdout, sys.stderr):
         out.reconfigure(encoding="utf-8", errors="replace")
     return guard(sys.argv[0], lambda: COMMANDS[sys.argv[0].split()[-1]](arguments))

@@ -5,6 +5,7 @@ The folder is run by its path: the current folder is not searched for modules, a
 import importlib
 import io
 import os
+import signal
 import sys
 from typing import Any, NoReturn
 
@@ -39,6 +40,7 @@ def end_without(module: str) -> NoReturn:
     end(lacks + f"module {module}: install the Python package of Starling (Debian: python3-starling), or put its folder into PYTHONPATH")
 
 
+signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends a command from now on, also while its modules are read
 _, name, *sys.argv = sys.argv
 if sys.version_info < (3, 9):
     end(f"{sys.executable} is older than Python 3.9: put another python3 first on PATH")

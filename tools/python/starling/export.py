@@ -5,7 +5,6 @@ import argparse
 import os
 import re
 import shutil
-import signal
 import struct
 import sys
 import zlib
@@ -146,7 +145,6 @@ def _options(arguments: list[str]) -> argparse.Namespace:
 
 
 def main(arguments: list[str]) -> int:
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
     status = USAGE
     try:
         o = _options(arguments)

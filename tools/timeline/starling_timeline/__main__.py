@@ -163,7 +163,6 @@ def run(arguments: list[str]) -> int:
 
 def main(arguments: list[str]) -> int:
     """Run the command and return its exit status."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
     signal.signal(signal.SIGPIPE, lambda *_: os._exit(0))  # the rest would be read for no reader
     for out in (sys.stdout, sys.stderr):
         out.reconfigure(encoding="utf-8", errors="replace")

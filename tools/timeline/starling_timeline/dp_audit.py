@@ -12,7 +12,6 @@ import argparse
 import json
 import math
 import os
-import signal
 import subprocess
 import sys
 from dataclasses import dataclass, field
@@ -284,7 +283,6 @@ def run(paths: list[str], as_json: bool) -> int:
 
 def main(arguments: list[str]) -> int:
     """Run the command and return its exit status."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
     for out in (sys.stdout, sys.stderr):
         out.reconfigure(encoding="utf-8", errors="replace")
     parser = Parser(NAME, "RUNFOLDER|FILE...", "Check that each learner was charged for each committed round that it took part in, and show "

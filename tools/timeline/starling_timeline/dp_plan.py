@@ -4,7 +4,6 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import signal
 import sys
 from collections.abc import Iterable
 from typing import Optional
@@ -179,5 +178,4 @@ def _run(arguments: list[str]) -> int:
 
 def main(arguments: list[str]) -> int:
     """Run the command and return its exit status."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
     return guard(sys.argv[0], lambda: _run(arguments))

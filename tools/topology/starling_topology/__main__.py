@@ -6,7 +6,6 @@ import json
 import os
 import re
 import shutil
-import signal
 import sys
 import textwrap
 from array import array
@@ -294,7 +293,6 @@ def run(request: Request) -> int:
 
 def main(arguments: list[str]) -> int:
     """Run the command and return its exit status."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
     return guard("starling topology import", lambda: run(Request(arguments)))
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import json
 import re
-import signal
 import sys
 from collections.abc import Sequence
 from typing import Optional, Union
@@ -314,6 +313,5 @@ def run(arguments: list[str]) -> int:
 
 def main(arguments: list[str]) -> int:
     """Run the command and return its exit status."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
     sys.stderr.reconfigure(errors="surrogateescape")  # what is wrong is quoted as it was given
     return guard(sys.argv[0], lambda: run(arguments))

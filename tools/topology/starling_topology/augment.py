@@ -3,7 +3,6 @@ links (tools/starling/part.c)."""
 from __future__ import annotations
 
 import json
-import signal
 import sys
 from collections.abc import Iterable
 
@@ -84,6 +83,5 @@ def _run(arguments: list[str]) -> int:
 
 def main(arguments: list[str]) -> int:
     """Run the command and return its exit status."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
     sys.stderr.reconfigure(errors="surrogateescape")  # what is wrong is quoted as it was given
     return guard(sys.argv[0], lambda: _run(arguments))

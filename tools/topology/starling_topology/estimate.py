@@ -1,7 +1,6 @@
 """`starling estimate`; see starling-estimate(1). C finds the figures of the graph, or the parameter of a family (tools/starling/part.c)."""
 from __future__ import annotations
 
-import signal
 import sys
 from collections.abc import Iterable
 
@@ -95,6 +94,5 @@ def _run(arguments: list[str]) -> int:
 
 def main(arguments: list[str]) -> int:
     """Run the command and return its exit status."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
     sys.stderr.reconfigure(errors="surrogateescape")  # the topology is quoted as it was given
     return guard(sys.argv[0], lambda: _run(arguments))

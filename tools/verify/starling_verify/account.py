@@ -6,7 +6,6 @@ import json
 import mmap
 import os
 import re
-import signal
 import stat
 import struct
 import sys
@@ -450,7 +449,6 @@ COMMANDS = {"export": export, "verify": verify_file}
 
 def main(arguments: list[str]) -> int:
     """Run the command and return its exit status."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
     word = arguments[0] if arguments else "--help"
     if word in COMMANDS:
         sys.argv[0] = f"starling account {word}"

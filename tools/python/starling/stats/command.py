@@ -45,6 +45,7 @@ def say(text: str) -> None:
 
 def guard(program: str, act: Callable[[], int]) -> int:
     """Return the exit status of `act`; an error of the user or of the run ends it with one line."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # so that Ctrl-C ends the learners of --local
     try:
         return act()
     except InputError as wrong:
