@@ -85,6 +85,17 @@ class Load(unittest.TestCase):
                 write(self.path, *content)
                 with self.assertRaisesRegex(ValueError, f"round.safetensors is .*{flaw}"):
                     starling.load(self.path)
+        metadata = self.header["__metadata__"]
+        for wrong in (None, [], *({**metadata, "ranges": ranges} for ranges in (None, 5, "", "{}", "null", '["a"]', "[[1], [2, 3]]"))):
+            with self.subTest(metadata=wrong):
+                write(self.path, {**self.header, "__metadata__": wrong}, self.data)
+                with self.assertRaisesRegex(ValueError, "round.safetensors is (not a readable|damaged)"):
+                    starling.load(self.path)
+        deep = b"[" * 100_000
+        with open(self.path, "wb") as file:
+            file.write(len(deep).to_bytes(8, "little") + deep)
+        with self.assertRaisesRegex(ValueError, "round.safetensors is not a readable"):
+            starling.load(self.path)
         for content in (b"", b"\xff" * 20):
             with open(self.path, "wb") as file:
                 file.write(content)

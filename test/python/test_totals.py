@@ -199,6 +199,9 @@ class Arrays(Refusing):
         self.refused("not an .npy file, or a damaged one", self.array, np.arange(3), -3)
         self.refused("longer than its header says", self.array, np.arange(3), None, b"x")
         self.refused("a.npy: not an .npy file", self.array, np.arange(3), 0, b"a,b\n1,2\n")
+        for header in (b"'" * 3, b"(", b"-" * 4000 + b"1", b"{'descr': '<f8', b'fortran_order': False, 'shape': (2,)}",
+                       b"{'descr': '<f8', 'fortran_order': False, 'shape': (True,)}"):
+            self.refused("a.npy: not an .npy file", self.array, np.arange(3), 6, b"\1\0" + len(header).to_bytes(2, "little") + header + bytes(16))
         self.refused("none.npy: No such file or directory", read_array, "none.npy")
 
     def test_numbers_or_one_array(self):

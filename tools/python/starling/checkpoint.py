@@ -76,8 +76,9 @@ def _read(path: str | os.PathLike[str]) -> Checkpoint:
         made.metadata = header.pop("__metadata__", {})
         for name, described in sorted(header.items(), key=lambda item: item[1]["data_offsets"]):
             made[name] = _tensor(name, described, data)
-    except (ValueError, KeyError, TypeError, AttributeError) as flaw:
+        damaged = made.metadata.get("format") == _FORMAT and made.metadata.get("checksum") != _checksum(made, data)
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as flaw:
         raise ValueError(f"{os.fspath(path)} is not a readable safetensors file: {flaw}") from flaw
-    if made.metadata.get("format") == _FORMAT and made.metadata.get("checksum") != _checksum(made, data):
+    if damaged:
         raise ValueError(f"{os.fspath(path)} is damaged: its data do not have the checksum of its header")
     return made

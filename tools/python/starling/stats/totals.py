@@ -215,7 +215,7 @@ def read_array(path: str) -> np.ndarray:
         raise InputError(f"{path}: {flaw.strerror}") from None
     try:
         array = np.lib.format.read_array(file, allow_pickle=False)
-    except (ValueError, EOFError, MemoryError, SyntaxError, OverflowError) as flaw:  # what numpy raises for other files
+    except Exception as flaw:  # numpy evaluates the header, which may raise anything
         raise InputError(f"{path}: not an .npy file, or a damaged one: {str(flaw).splitlines()[0] if str(flaw) else type(flaw).__name__}"
                          ) from None
     if file.read(1):
