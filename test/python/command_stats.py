@@ -213,6 +213,14 @@ class Command(unittest.TestCase):
         self.refused("invalid choice: 'anova'", "anova", "age", first)
         self.refused("'sex' is not of the form sex=f,m", "chi2", "sex,smoker", first, "--levels", "sex")
         self.refused("give the resolution", "quantile", "age", first)
+        for said, *arguments in (("name at least one column", "describe", ","), ("site-1.csv is not text in punycode", "describe", "age", "--encoding", "punycode"),
+                                 ("give the range of age", "describe", "age", "--epsilon", "1", "--delta", "0.1", "--range", "age=-1e308,1e308"),
+                                 *(("the levels are a list", "glm", f"died ~ C(sex, levels={one})") for one in ("(5)", "('fm')", "[f]")),
+                                 ("the resolution of age is a number above 0", "quantile", "age", "--resolution", "inf"),
+                                 ("the resolution of time is a number above 0", "km", "Surv(time, event) ~ 1", "--resolution", "0"),
+                                 ("rows are followed until a time from 0, not nan", "km", "Surv(time, event) ~ 1", "--until", "nan"),
+                                 ("rows are followed until a time from 0, not -1", "km", "Surv(time, event) ~ 1", "--until", "-1")):
+            self.refused(said, *arguments, first)
         self.refused("none.csv: No such file or directory", "describe", "age", "none.csv")
         self.refused("(perfect or quasi-complete separation)", "glm", "died ~ score", "--family",
                      "binomial", "--local", *self.files, status=1)

@@ -7,6 +7,7 @@ import unittest
 from decimal import Decimal
 from pathlib import Path
 from types import SimpleNamespace
+from unittest import mock
 
 import numpy as np
 from fake_learner import FakeLearner
@@ -366,6 +367,8 @@ class Command(unittest.TestCase):
             status, err = self.run_it(*arguments)
             self.assertEqual((status, err.count("\n")), (2, 1), err)
             self.assertIn(said, err)
+        with mock.patch("starling.stats.command.read_file", side_effect=MemoryError):
+            self.assertEqual(self.run_it("mean", ["--csv", "large.csv", "--column", "x"]), (1, "starling mean: out of memory\n"))
         status, err = self.run_it("mean", ["--socket", "/dev/null/x", "3"])
         self.assertEqual((status, err), (1, "starling mean: /dev/null/x: Not a directory\n"))
 

@@ -39,7 +39,7 @@ def _common(o: argparse.Namespace) -> dict[str, Any]:
 
 
 def _survival(o: argparse.Namespace) -> dict[str, Any]:
-    return {"resolution": o.resolution or 1.0, "until": o.until, "levels": o.levels, **_common(o)}
+    return {"resolution": 1.0 if o.resolution is None else o.resolution, "until": o.until, "levels": o.levels, **_common(o)}
 
 
 def _quantile(sums: stats.Sums, o: argparse.Namespace, data: stats.Columns) -> stats.Result:

@@ -52,6 +52,8 @@ def guard(program: str, act: Callable[[], int]) -> int:
         return fail(program, str(wrong), USAGE)
     except (Error, Refused) as failure:
         return fail(program, str(failure), FAILED)
+    except MemoryError:
+        return fail(program, "out of memory", FAILED)
     except OSError as flaw:
         return fail(program, f"{flaw.filename}: {flaw.strerror}" if flaw.filename else flaw.strerror or str(flaw), FAILED)
     except KeyboardInterrupt:

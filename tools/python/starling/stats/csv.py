@@ -50,7 +50,7 @@ def _decode(data: bytes, encoding: str | None, name: str) -> tuple[str, str]:
             encoding = next(guess for guess in ("utf-8", "windows-1252", "latin-1") if _decodes(data, guess))
     try:
         return data.decode(encoding).removeprefix("\ufeff"), encoding
-    except (UnicodeDecodeError, LookupError) as flaw:
+    except (UnicodeError, LookupError) as flaw:
         raise InputError(f"{name} is not text in {encoding}: {flaw}") from None
 
 

@@ -63,7 +63,9 @@ def _term(text: str, levels: Levels) -> _Term | None:
     try:
         given = ast.literal_eval(found[2]) if found[2] else levels.get(column)
     except (ValueError, SyntaxError):
-        raise InputError(f"{text}: the levels are a list of words or numbers") from None
+        given = ""
+    if found[2] and not isinstance(given, (list, tuple)):
+        raise InputError(f"{text}: the levels are a list of words or numbers")
     if given is None:
         raise InputError(f'{text}: name the levels, the same at all sites: C({column}, levels=["a", "b"]) or --levels {column}=a,b')
     return _Term(f"C({found[1].strip()}, levels={list(given)!r})" if found[2] else text, column, given)

@@ -13,6 +13,7 @@ record). The learners have the settings dp, dp_clip, dp_epsilon and dp_delta; a 
 the noise. The other analyses have no form with noise, and refuse learners that add it."""
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -37,6 +38,8 @@ def describe(sums: Sums, columns: Sequence[str], data: Any, threshold: int = SMA
     privacy: see above; it needs `ranges`, the lowest and highest value of each column, chosen without a look at the data. Values outside count as
     these. The table then has the standard error of the mean, with the noise, and the part of it that is noise."""
     data = columns_of(data)
+    if len(columns) == 0:
+        raise InputError("name at least one column")
     if privacy is not None:
         return _describe_noisily(sums, columns, data, threshold, Budget(*privacy), ranges or {})
     if ranges:
@@ -66,7 +69,7 @@ def _describe_noisily(sums: Sums, columns: Sequence[str], data: Any, threshold: 
     budget.check()
     for name in columns:
         low, high = ranges.get(name, (np.nan, np.nan))
-        if not (low < high and np.isfinite([low, high]).all()):
+        if not (low < high and math.isfinite(high - low)):
             raise InputError(f"give the range of {name}, chosen without a look at the data: --range {name}=LOW,HIGH")
     ends = [tuple(map(float, ranges[name])) for name in columns]
     scale = np.sqrt(3 * len(columns))  # the norm of a row
@@ -91,7 +94,7 @@ def _describe_noisily(sums: Sums, columns: Sequence[str], data: Any, threshold: 
 
 def on_grid(values: np.ndarray, resolution: float, name: str) -> np.ndarray:
     """Return the nearest multiples of `resolution`, as int64 [rows] in units of it."""
-    if not resolution > 0:
+    if not 0 < resolution < math.inf:
         raise InputError(f"the resolution of {name} is a number above 0, in its unit, not {resolution}")
     multiples = np.rint(values / resolution)
     if multiples.size and np.abs(multiples).max() > 2**GRID_BITS:

@@ -62,6 +62,8 @@ def _count(sums: Sums, question: dict[str, Any], d: Design, group: np.ndarray, g
                          f"{d.responses[1]}=NO,YES")
     if (time < 0).any():
         raise InputError(f"{source}: {d.responses[0]} has values below 0")
+    if until is not None and not until >= 0:
+        raise InputError(f"rows are followed until a time from 0, not {until:g}")
     k = on_grid(time, resolution, d.responses[0])
     end = None if until is None else int(on_grid(np.array([until]), resolution, "until")[0])
     facts: dict[str, Any] = begin(sums, {**question, "resolution": float(resolution), "until": end}, threshold, k.size, d.dropped)
