@@ -416,6 +416,9 @@ class Life(unittest.TestCase):
         for path in ("/dev/null/../x", silent.path):
             with self.subTest(path), self.assertRaisesRegex(starling.Timeout, f"^{path}: no learner within 0.3 s: start it"):
                 starling.join(np.zeros(1), path, timeout=0.3)
+        for path, said in ((silent.folder.name, "it is no socket"), (__file__, "it is no socket"), (f"{silent.folder.name}/{'x' * 200}", "AF_UNIX path too long")):
+            with self.subTest(path), self.assertRaisesRegex(starling.Error, f"^{path}: {said}$"):  # no wait helps
+                starling.join(np.zeros(1), path, timeout=0.3)
         self.assertTrue(issubclass(starling.Timeout, TimeoutError) and issubclass(starling.Timeout, starling.Error))
 
     def test_a_model_that_the_learner_refuses(self):

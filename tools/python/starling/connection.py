@@ -3,11 +3,13 @@ from __future__ import annotations
 
 import array
 import contextlib
+import errno
 import fcntl
 import json
 import mmap
 import os
 import socket
+import stat
 import weakref
 from typing import Any
 
@@ -24,7 +26,7 @@ class Garbled(ValueError):
 
 
 class Connection:
-    """A connected socket; ConnectionError or FileNotFoundError if no learner is there.
+    """A connected socket; ConnectionError or FileNotFoundError if no learner is there, another OSError if none will be.
 
     It belongs to the process that connected: a forked child closes its copy, or it would hold the connection."""
 
@@ -41,6 +43,10 @@ class Connection:
             at = os.open(folder, os.O_PATH)  # the path of the folder may be longer than a socket address
             try:
                 self._socket.connect(f"/proc/self/fd/{at}/{name}")
+            except ConnectionRefusedError:
+                if not stat.S_ISSOCK(os.stat(name or ".", dir_fd=at).st_mode):
+                    raise OSError(errno.ENOTSOCK, "it is no socket") from None
+                raise
             finally:
                 os.close(at)
         except BaseException:  # KeyboardInterrupt, too

@@ -228,7 +228,7 @@ class Group:
                 self._drop()
             except OSError as flaw:  # waiting does not help
                 self._drop()
-                raise Error(f"{self._path}: {flaw.strerror}") from None
+                raise Error(f"{self._path}: {flaw.strerror or flaw}") from None
             except BaseException:
                 self._drop()
                 raise
