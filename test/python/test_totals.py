@@ -363,8 +363,12 @@ class Command(unittest.TestCase):
                                  ("--output is for the array of --npy", "sum", ["3", "-o", "x.npy"]), ("argument --csv: expected one argument", "mean", ["--csv"]),
                                  ("unrecognized arguments: --colunm; did you mean '--column'?", "mean", ["3", "--colunm"]),
                                  ("unrecognized arguments: --npy", "count", ["--categories", "a,b", "--npy", "x.npy"]),
+                                 ("--output /no/such/x.npy: No such file or directory", "mean", ["--npy", "x.npy", "-o", "/no/such/x.npy"]),
+                                 ("--output /: Is a directory", "mean", ["--npy", "x.npy", "-o", "/"]),
+                                 ("no learner is named: give the socket of yours", "mean", ["3", "--socket", ""]),
                                  ("no.csv: No such file or directory", "mean", ["--csv", "no.csv", "--column", "x"])):
-            status, err = self.run_it(*arguments)
+            with mock.patch.dict("os.environ", STARLING_SOCKET=""):
+                status, err = self.run_it(*arguments)
             self.assertEqual((status, err.count("\n")), (2, 1), err)
             self.assertIn(said, err)
         with mock.patch("starling.stats.command.read_file", side_effect=MemoryError):

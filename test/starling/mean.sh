@@ -55,7 +55,7 @@ refused 'f4.npy gives an array of shape [2], and 0.npy an array of shape [1,3]: 
 	mean --local --npy f4.npy --npy i8.npy --npy 0.npy
 ends 2 sum --local 99999999999999.9 99999999999999.9 99999999999999.9
 has err 'sum: the total has more than 15 digits'
-ends 1 sum --local --npy 0.npy --npy 1.npy --npy 2.npy --output none/none/sum.npy
+ends 2 sum --local --npy 0.npy --npy 1.npy --npy 2.npy --output none/none/sum.npy
 has err 'none/none/sum.npy: No such file or directory'
 [ -z "$(ls tmp)" ] || fail "a temporary folder is left: $(ls tmp)"
 
@@ -128,7 +128,7 @@ grep -q 'this learner adds noise (dp: learner), and an exact total was asked for
 refused '--local needs at least 3 values' mean --local 1 2
 refused "a.csv has no column 'agee': it has name, age, in years, answer" mean --csv a.csv --column agee
 refused "a.csv, line 2: name is 'Ada \"A.\"', which is no number" mean --csv a.csv --column name
-ends 1 mean 3
+ends 2 mean 3
 has err 'with --socket PATH or STARLING_SOCKET, or try the command with --local'
 ends 1 mean --socket /dev/null/x 3
 has err '/dev/null/x: Not a directory'

@@ -3,13 +3,13 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 import re
 import sys
 from typing import Any
 
 import numpy as np
 
-from starling.group import Error
 from starling.stats import command
 from starling.stats import noisy
 from starling.stats.csv import Numbers
@@ -90,9 +90,22 @@ def check(kind: str, o: argparse.Namespace) -> None:
         raise InputError(f"give a value or --csv FILE; see 'starling {kind} --help'")
     if o.output is not None and not any(name == "npy" for name, _ in o.inputs):
         raise InputError("--output is for the array of --npy")
+    if o.output is not None and not o.dry_run:
+        check_output(o.output)
     check_privacy(kind, o)
     if o.local:
         command.check_local(o, o.inputs, "values, one for each learner: of two learners, each could subtract its own value from the sum")
+
+
+def check_output(path: str) -> None:
+    """Raise InputError if the file cannot be written: a question is asked once, and its answer would be lost."""
+    there = os.path.lexists(path)
+    try:
+        open(path, "ab").close()
+        if not there:
+            os.unlink(path)
+    except OSError as flaw:
+        raise InputError(f"--output {path}: {flaw.strerror}") from None
 
 
 def check_privacy(kind: str, o: argparse.Namespace) -> None:
@@ -185,7 +198,7 @@ def run(kind: str, o: argparse.Namespace) -> int:
     else:
         socket = command.socket(o)
         if socket is None:
-            raise Error(command.NO_SOCKET + "values")
+            raise InputError(command.NO_SOCKET + "values")
         answer = answer_of(0, socket, told)
     put(o, answer)
     return 0
