@@ -56,6 +56,17 @@ class Flower(unittest.TestCase):
         self.assertEqual(parameters[1].dtype, np.float32)
         self.assertEqual(printed, "round 2: evaluate_loss 0.1 evaluate_accuracy 0.5\n")
 
+    def test_a_client_that_comes_after_the_last_round(self):
+        def script(learner):
+            learner.accept()
+            learner.mean(5, 10)
+            learner.tell("done")
+
+        client = Client()
+        with FakeLearner(script) as learner:
+            parameters = flower.run(client, learner.path)
+        self.assertEqual((client.calls, [part.tolist() for part in parameters]), ([], [[[10, 10]], [10]]))
+
     def test_a_quantized_client(self):
         client = Client()
         client.get_parameters = lambda config: [np.zeros(3, np.int8), np.zeros(1)]

@@ -114,6 +114,7 @@ def run(client: Any, path: str | None = None, metrics: Sequence[str] = (), value
             trained, examples, fitted = _answer(client, "fit", "list of arrays", parameters, configured(t))
             parameters = group.mean(trained if is_app else list(trained), weight=examples, metrics={**_numbers(fitted), **evaluated})
             evaluated = _evaluate(client, parameters, configured(t)) if group.committed >= t else evaluated
+        parameters = group.model if group.committed > 0 else parameters  # if the run was over, there was no round
     if evaluated:
         print(f"round {group.committed}:", *(f"{name} {value:.6g}" for name, value in evaluated.items()))
     return parameters
