@@ -43,6 +43,11 @@ class Metrics(unittest.TestCase):
             with self.subTest(metrics), self.assertRaisesRegex(ValueError, "metrics is a list of different names"):
                 starling.join(1.0, "/dev/null/x", metrics, stop=stop)
 
+    def test_metrics_of_mean_are_numbers_by_name(self):
+        with FakeLearner(lambda learner: learner.begin()) as learner, starling.join(1.0, learner.path) as group:
+            for wrong in (["loss"], 0.5, {"loss"}):
+                with self.subTest(wrong), self.assertRaisesRegex(ValueError, r"^metrics is a dict of numbers, such as \{\"loss\": 0.5\}, not "):
+                    group.mean(1.0, metrics=wrong)
 
     def test_stop_without_averaged_metrics(self):
         def script(learner):

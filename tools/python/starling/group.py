@@ -12,7 +12,7 @@ import threading
 import time
 import warnings
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -532,6 +532,8 @@ class Group:
 
     def _numbers(self, metrics: dict[str, float]) -> dict[str, float]:
         """Return the metrics that can be sent: all that `join` named, and the finite ones of the others."""
+        if not isinstance(metrics, Mapping):
+            raise ValueError(f'metrics is a dict of numbers, such as {{"loss": 0.5}}, not {metrics!r}')
         if self._rule:
             metrics = {**metrics, STOP: self._stop}
         numbers = {name: _number(name, value) for name, value in metrics.items()}
