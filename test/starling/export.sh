@@ -64,8 +64,10 @@ ends 0 export --force --npz m1.npz --round 1 run/learner-02 # like the folder of
 refused 'no checkpoint of round 9' export --npz m1.npz --round 9 run
 refused 'm1.npz exists; give --force to replace it' export --npz m1.npz run
 "$python" compare.py m1.npz run/learner-02/state/checkpoints/round-000001.safetensors
+echo mine >m1.npz.tmp
 ends 0 export --force --npz m1.npz run
 "$python" compare.py m1.npz m.safetensors
+[ "$(cat m1.npz.tmp)" = mine ] && [ "$(echo m1.npz*)" = 'm1.npz m1.npz.tmp' ] || fail "files beside the output: $(echo m1.npz*)"
 mkfifo pipe
 ends 2 export --force --npz pipe run
 grep -q 'pipe is not a regular file' err && [ -p pipe ] || fail "a pipe would be replaced"

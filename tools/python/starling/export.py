@@ -109,9 +109,9 @@ def _write_file(path: str, force: bool, write: Callable[[BinaryIO], None]) -> No
         raise InputError(f"{path} is not a regular file: name another one")
     if os.path.lexists(path) and not force:
         raise InputError(f"{path} exists; give --force to replace it")
-    temporary = f"{path}.tmp"
+    temporary = f"{path}.{os.getpid()}.tmp"
     try:
-        with open(temporary, "wb") as out:
+        with open(temporary, "xb") as out:
             write(out)
             out.flush()
             os.fsync(out.fileno())
