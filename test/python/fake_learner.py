@@ -60,7 +60,7 @@ class FakeLearner:
         said = self.hear("join")
         self.tensors = said["tensors"]
         self.names = said.get("metrics", [])
-        self.values, self.initial, self.program = said["values"], said["initial"], said["program"]
+        self.values, self.initial, self.program = said["values"], said.get("initial", False), said.get("program")
         elements = [int(np.prod(tensor["shape"], dtype=int)) for tensor in self.tensors]
         size = sum(n * np.dtype(tensor["dtype"]).itemsize for n, tensor in zip(elements, self.tensors))
         if not self._fds:
