@@ -2,6 +2,7 @@
 import importlib.util
 import threading
 import unittest
+import warnings
 
 import numpy as np
 
@@ -282,6 +283,57 @@ class Survival(Case):
             self.near(got["log-likelihood"], expected.llf)
             self.near(np.array([got["low"], got["high"]]).T, expected.conf_int(), 1e-6)
             self.near(got["hazard ratio"], np.exp(expected.params), 1e-6)
+
+
+class OfR(Case):
+    """Survival of acute myelogenous leukaemia, and five rows that end before the first event: numbers of R 4.2.2, survival 3.5-3."""
+
+    kept = [(time, event, "kept") for time, event in zip((9, 13, 13, 18, 23, 28, 31, 34, 45, 48, 161), (1, 1, 0, 1, 1, 0, 1, 1, 0, 1, 0))]
+    bare = [(time, event, "bare") for time, event in zip((5, 5, 8, 8, 12, 16, 23, 27, 30, 33, 43, 45), (1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1))]
+    early = [(time, 0, "early") for time in (1, 1, 2, 2, 4)]
+
+    def rows(self, *rows):
+        columns = dict(zip(("time", "event", "x"), zip(*(row for part in rows for row in part))))
+        made = {name: np.array(column, dtype=object if name == "x" else float) for name, column in columns.items()}
+        return deal(made, (2, 1, made["time"].size - 3))
+
+    def test_logrank(self):
+        # survdiff(Surv(time, status) ~ x, aml): a group without rows at risk at any event changes nothing, and has no degree of freedom
+        for levels in (["kept", "bare"], ["early", "kept", "bare"], ["kept", "early", "bare"]):
+            parts = self.rows(self.kept, self.bare, *[self.early] * (len(levels) - 2))
+            got = pooled(lambda s, part: stats.logrank(s, "Surv(time, event) ~ x", part, {"x": levels}, threshold=1), parts)
+            self.near([got["chi2"], got["dof"], got["p"]], [3.39638869898, 1, 0.0653393220405], 1e-9)
+            self.near([got["expected"][levels.index(name)] for name in ("kept", "bare")], [10.6893359923, 7.3106640077], 1e-10)
+        self.fails(stats.NoResult, "fewer than two groups have rows at risk", lambda s, part: stats.logrank(
+            s, "Surv(time, event) ~ x", part, {"x": ["early", "bare"]}, threshold=1), self.rows(self.bare, self.early))
+
+    def test_kaplan_meier_ends_at_zero(self):
+        # summary(survfit(Surv(time, status) ~ x, aml, conf.type = "log-log")); R prints NaN and NA where the survival is 0
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            got = pooled(lambda s, part: stats.kaplan_meier(s, "Surv(time, event) ~ 1", part, threshold=1), self.rows(self.bare))
+        self.near(got["survival"][[1, 7]], [2 / 3, 0.0972222222222])
+        self.near(got["std err"][[1, 7]], [0.136082763488, 0.0918663649675])
+        self.near([got["low"][7], got["high"][7]], [0.00574630569586, 0.348903861111])
+        self.assertEqual(got["survival"][8], 0)
+        self.assertTrue(np.isnan([got["std err"][8], got["low"][8], got["high"][8]]).all())
+
+    def test_cox(self):
+        # coxph(Surv(time, status) ~ x, aml, ties = "breslow")
+        def cox(s, part):
+            return stats.cox(s, "Surv(time, event) ~ x", part, levels={"x": ["kept", "bare"]}, threshold=1)
+
+        got = pooled(cox, self.rows(self.kept, self.bare))
+        self.near([got["coef"][0], got["std err"][0], got["log-likelihood"]], [0.904219723686, 0.512247907304, -41.2501143501], 1e-9)
+
+    def test_an_outlier_of_cox(self):
+        # Its hazard is e^100 times the others': coxph has the log-likelihood -301.1, which is not in the range of the sums.
+        random = np.random.default_rng(3)
+        x = random.normal(size=60)
+        time = np.ceil(20 * random.exponential(np.exp(-0.5 * x))) + 2
+        x[0], time[0] = 300, 1
+        self.fails(stats.NoResult, "1 row has a hazard more than e^30 times", lambda s, part: stats.cox(s, "Surv(time, event) ~ x", part, threshold=1),
+                   deal({"time": time, "event": np.ones(60), "x": x}, (20, 20, 20)))
 
 
 class SmallCells(Case):

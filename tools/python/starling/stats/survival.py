@@ -5,7 +5,8 @@ Formulas are `Surv(time, event) ~ ...`: time is a number from 0, event 1 or 0 (c
 
 What all sites learn: how many events each time of the grid has, and how many rows are at risk at the times with events. So the
 times of single events are known, to the resolution, without their site: a larger resolution hides more. The rows are followed
-until `until`, or, without it, as long as `threshold` rows (5) are at risk: later times are never counted."""
+until `until`, or, without it, as long as `threshold` rows (5) are at risk. Of later times only the number of their events is
+counted. The search for that end counts the rows up to points that come closer to it, and it is the time of a row."""
 from __future__ import annotations
 
 import math
@@ -130,12 +131,12 @@ def kaplan_meier(sums: Sums, formula: str, data: Any, resolution: float = 1.0, u
         shown = (t.deaths[place] > 0) & (t.risk[place] >= threshold)
         n, deaths = t.risk[place][shown], t.deaths[place][shown]
         survival = np.cumprod(1 - deaths / n)
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore"):  # a survival of 0 has no error and no limits
             spread = np.sqrt(np.cumsum(deaths / (n * (n - deaths))))
             transformed = np.log(-np.log(survival))
             moved = width * spread / np.log(survival)
             low, high = np.exp(-np.exp(transformed - moved)), np.exp(-np.exp(transformed + moved))
-        parts.append(np.array([np.full(n.size, place), t.times[shown] * resolution, n, deaths, survival, survival * spread, low, high]))
+            parts.append(np.array([np.full(n.size, place), t.times[shown] * resolution, n, deaths, survival, survival * spread, low, high]))
     table = np.concatenate(parts, axis=1)
     columns = dict(zip(("time", "at risk", "events", "survival", "std err", "low", "high"), table[1:]))
     grouped = {"group": [names[int(place)] for place in table[0]]} if len(names) > 1 else {}
@@ -147,7 +148,7 @@ def kaplan_meier(sums: Sums, formula: str, data: Any, resolution: float = 1.0, u
 def logrank(sums: Sums, formula: str, data: Any, levels: Levels, resolution: float = 1.0, until: float | None = None,
             threshold: int = SMALL) -> Result:
     """Compare the survival of groups, `Surv(time, event) ~ sex`: the log-rank test (Mantel), chi-squared with groups - 1
-    degrees of freedom."""
+    degrees of freedom, where a group counts if it has rows at risk at an event."""
     data = columns_of(data)
     d, group, names = _groups(formula, data, levels)
     if len(names) < 2:
@@ -157,15 +158,19 @@ def logrank(sums: Sums, formula: str, data: Any, levels: Levels, resolution: flo
     n, deaths = t.risk.sum(axis=0), t.deaths.sum(axis=0)
     share = t.risk / n
     expected = (share * deaths).sum(axis=1)
+    compared = np.flatnonzero(expected > 0)  # a group without rows at risk at any event has no part in the test
+    if compared.size < 2:
+        raise NoResult("fewer than two groups have rows at risk at an event")
     factor = deaths * np.divide(n - deaths, n - 1, out=np.zeros(n.size), where=n > 1)
     V = np.diag((share * factor).sum(axis=1)) - (share * factor) @ share.T
-    apart = (t.deaths.sum(axis=1) - expected)[1:]
+    rest, dof = compared[1:], compared.size - 1
+    apart = (t.deaths.sum(axis=1) - expected)[rest]
     try:
-        value = float(apart @ np.linalg.solve(V[1:, 1:], apart))
+        value = float(apart @ np.linalg.solve(V[np.ix_(rest, rest)], apart))
     except np.linalg.LinAlgError:
-        raise NoResult("a group has no rows at risk at any event") from None
+        raise NoResult("no two groups have rows at risk at the same event") from None
     return Result(f"Log-rank test of {formula}",
-                  {**t.facts, "chi2": value, "dof": len(names) - 1, "p": float(special.chi2_sf(value, len(names) - 1))},
+                  {**t.facts, "chi2": value, "dof": dof, "p": float(special.chi2_sf(value, dof))},
                   {"group": names, "events": t.deaths.sum(axis=1).astype(int), "expected": expected})
 
 
@@ -173,8 +178,9 @@ def cox(sums: Sums, formula: str, data: Any, resolution: float = 1.0, until: flo
         confidence: float = 0.95, threshold: int = SMALL) -> Result:
     """Fit a proportional hazards model, `Surv(time, event) ~ age + sex`, with Breslow's treatment of ties.
 
-    What all sites learn beside the counts: the sum of each column over the rows with events, and in each step, at each time
-    with events, the sums of r, r x and r x x' over the rows at risk, where r = exp(x b). At times with few rows at risk these
+    What all sites learn beside the counts: the rows of each category, the sum and the squares of each column, its sum over the
+    rows with events, and in each step, at each time with events, the sums of r, r x and r x x' over the rows at risk, where
+    r = exp(x b), and the number of rows in which r is cut. At times with few rows at risk these
     tell much about single rows: `until` ends before. arrays: cov [p, p]. NoResult: see glm, and events while few rows are at
     risk."""
     data, levels = columns_of(data), levels or {}
@@ -206,18 +212,27 @@ def _cox_fit(sums: Sums, d: Design, t: _Times) -> tuple[np.ndarray, float, float
     pooled = sums.sum({"events": X[event == 1].sum(axis=0), "squares": (X**2).sum(axis=0)})
     check_constant(d.names, mean, pooled["squares"], n)
     deaths = t.deaths[0]
+    far = 0.0  # rows whose hazard was cut at the last estimate
 
     def over_risk(values: np.ndarray) -> np.ndarray:
         return np.concatenate([np.zeros((1, values.shape[1])), np.cumsum(values, axis=0)])[place]
 
     def evaluate(b: np.ndarray) -> Evaluated:
-        r = np.exp(np.clip(X @ b, -EXPONENT_MOST, EXPONENT_MOST))[:, None]
-        summed = sums.sum({"s0": over_risk(r)[:, 0], "s1": over_risk(r * X), "s2": over_risk(r * X[:, upper[0]] * X[:, upper[1]])})
+        nonlocal far
+        eta = X @ b
+        r = np.exp(np.clip(eta, -EXPONENT_MOST, EXPONENT_MOST))[:, None]
+        summed = sums.sum({"s0": over_risk(r)[:, 0], "s1": over_risk(r * X), "s2": over_risk(r * X[:, upper[0]] * X[:, upper[1]]),
+                           "far": (np.abs(eta) > EXPONENT_MOST).sum()})
+        far = float(summed["far"])
         mean_at = summed["s1"] / summed["s0"][:, None]
         H = np.zeros((p, p))
         H[upper] = deaths @ (summed["s2"] / summed["s0"][:, None] - mean_at[:, upper[0]] * mean_at[:, upper[1]])
         value = -2 * (pooled["events"] @ b - deaths @ np.log(summed["s0"]))
         return float(value), pooled["events"] - deaths @ mean_at, H + np.triu(H, 1).T
 
-    return newton(evaluate, np.zeros(p), d.names, lambda *_: 1.0, "no finite estimates: a column orders the rows by their events "
-                  "(all events have its highest or its lowest values among the rows at risk)")
+    found = newton(evaluate, np.zeros(p), d.names, lambda *_: 1.0, "no finite estimates: a column orders the rows by their events "
+                   "(all events have its highest or its lowest values among the rows at risk)")
+    if far > 0.5:
+        raise NoResult(f"{far:.0f} row{'s have' if far > 1 else ' has'} a hazard more than e^{EXPONENT_MOST:g} times that of a row with the means of "
+                       "all columns, or as much below it: look for outliers")
+    return found
