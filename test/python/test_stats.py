@@ -128,6 +128,8 @@ class Tests(Case):
             if hasattr(expected, "confidence_interval"):
                 self.near([got["low"], got["high"]], expected.confidence_interval())
         self.near(got["dof"], 291)
+        quoted = pooled(lambda s, part: stats.ttest(s, 'age ~ Q("sex")', part, LEVELS, True), PARTS)
+        self.assertEqual(quoted["t"], got["t"])
 
     def test_chi2(self):
         from scipy.stats import chi2_contingency
@@ -412,6 +414,7 @@ class BadInput(Case):
         self.fails(bad, "family is gaussian, binomial, poisson, not 'gamma'", glm("died ~ age", family="gamma"))
         self.fails(bad, "bmi has values other than 0 and 1", lambda s, part: stats.cox(s, "Surv(time, bmi) ~ age", part))
         self.fails(bad, "at least two different columns", lambda s, part: stats.pca(s, ["age", "age"], part))
+        self.fails(bad, "name at least one column", lambda s, part: stats.describe(s, [], part))
         absent = [*PARTS[:4], {**PARTS[4], "age": np.full(140, np.nan)}]
         self.fails(bad, "each of its 140 rows has a missing value in died, age: no row is left", glm("died ~ age", family="binomial"), absent)
 

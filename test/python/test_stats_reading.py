@@ -236,7 +236,9 @@ class Formulas(unittest.TestCase):
         self.assertEqual(d.X[:, 3].tolist(), [900, 1600, 3600])
         self.assertFalse(d.indicator.any())
         for right, said in (("center(age) + sex", "depends on other rows"), ("age:C(age + 1)", "name the levels"),
-                            ("age:zap", "'age:zap': ")):
+                            ("age:zap", "'age:zap': "), ("log(age)", r"terms are Python, not R: np.log\(age\), "),
+                            ("sex + np.log(age - 40)", r"row 1: 'sex \+ np.log\(age - 40\)' has a value that is not finite"),
+                            ("sex + np.log(age - 30)", r"row 1: .* is not finite")):
             with self.assertRaisesRegex(InputError, said):
                 design("y ~ " + right, self.data, self.levels)
         with self.assertRaisesRegex(InputError, "which is no number"):

@@ -43,7 +43,7 @@ class _Term:
     levels: Sequence[Any] | None
 
 
-def _column(text: str) -> str | None:
+def column_of(text: str) -> str | None:
     """Return the column that `text` names: a name, or Q("..."); None for anything else."""
     if re.fullmatch(NAME, text):
         return text
@@ -53,11 +53,11 @@ def _column(text: str) -> str | None:
 
 def _term(text: str, levels: Levels) -> _Term | None:
     """Return the term, or None if it is not one of the simple ones."""
-    column = _column(text)
+    column = column_of(text)
     if column is not None:
         return _Term(text, column, levels.get(column))
     found = re.fullmatch(r"C\((.*?)(?:,\s*levels\s*=\s*(\[.*\]|\(.*\)))?\s*\)", text)
-    column = _column(found[1].strip()) if found else None
+    column = column_of(found[1].strip()) if found else None
     if column is None:
         return None
     try:
@@ -100,10 +100,10 @@ def split(formula: str) -> tuple[list[str], str]:
     left, tilde, right = formula.partition("~")
     left = left.strip()
     survival = re.fullmatch(r"Surv\((.*),(.*)\)", left)
-    names = [_column(part.strip()) for part in (survival.groups() if survival else [left])]
+    names = [column_of(part.strip()) for part in (survival.groups() if survival else [left])]
     if not tilde or not right.strip() or None in names:
         raise InputError(f"{formula!r} is no formula: it has the form 'y ~ age + sex' or 'Surv(time, event) ~ age + sex', and "
-                         "Q(\"...\") around a name with blanks")
+                         "Q(\"...\") around a name with blanks or points")
     return names, right.strip()
 
 
@@ -182,7 +182,8 @@ def _patsy_columns(right: str, levels: Levels, data: Columns) -> tuple[np.ndarra
         boxed = type(C([0]))
         part = {name: boxed(values.data[rows], values.contrast, values.levels) if isinstance(values, boxed) else values[rows]
                 for name, values in found.items()}
-        return patsy.dmatrix(right, {"rows": np.ones(int(rows.sum())), "np": np, **part}, NA_action="raise")
+        with np.errstate(all="ignore"):
+            return patsy.dmatrix(right, {"rows": np.ones(int(rows.sum())), "np": np, **part}, NA_action=patsy.NAAction(NA_types=[]))
 
     kept = ~missing
     try:
@@ -196,7 +197,11 @@ def _patsy_columns(right: str, levels: Levels, data: Columns) -> tuple[np.ndarra
     except InputError:
         raise
     except Exception as flaw:  # patsy evaluates text of the user, which may raise anything
-        raise InputError(f"{right!r}: {str(flaw).splitlines()[0] if str(flaw) else type(flaw).__name__}") from None
+        raise InputError(f"{right!r}: {str(flaw).splitlines()[0] if str(flaw) else type(flaw).__name__}; terms are Python, not R: "
+                         "np.log(age), I(age ** 2), Q(\"a.name\")") from None
+    if not np.isfinite(X).all():
+        place = int(np.flatnonzero(~np.isfinite(X).all(axis=1))[0])
+        raise InputError(f"{data.at(int(np.flatnonzero(kept)[place]))}: {right!r} has a value that is not finite, such as the logarithm of 0")
     if not same:
         raise InputError(f"{right!r} has a term that depends on other rows of the site, such as center() or bs(): each site would "
                          "compute another column")

@@ -7,7 +7,7 @@ import numpy as np
 
 from starling.stats import special
 from starling.stats.csv import columns_of
-from starling.stats.formula import Levels, check_rows, split
+from starling.stats.formula import Levels, check_rows, column_of, split
 from starling.stats.summary import crosstab
 from starling.stats.sums import CONSTANT, SMALL, InputError, NoResult, Sums, begin, refuse_small
 from starling.stats.table import Result
@@ -21,6 +21,7 @@ def ttest(sums: Sums, formula: str, data: Any, levels: Levels, equal_var: bool =
     around its mean."""
     data = columns_of(data)
     (outcome, *more), group = split(formula)
+    group = column_of(group) or group
     if more or group not in levels or len(levels[group]) != 2:
         raise InputError(f"a t-test has the form 'age ~ sex', and two levels: --levels {group}=A,B")
     values, codes = data.numbers(outcome), data.codes(group, levels[group])
