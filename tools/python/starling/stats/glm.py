@@ -163,8 +163,8 @@ def glm(sums: Sums, formula: str, data: Any, family: str | None = None, levels: 
     family: gaussian if None, unless the rows here have two outcomes; then it must be named.
     levels: categories of columns of words; with those of y, the second one is 1. exposure: of poisson, a column of positive
     numbers, such as person-years. Tests of gaussian use the t distribution, the others the normal one.
-    What all sites learn: the number of rows in each category, the sums of the columns, and in each step X'WX, X'(y - mu) and
-    the deviance. With few rows beside many columns these tell much about rows.
+    What all sites learn: the number of rows in each category, the sums of the columns and of y, in each step X'WX, X'(y - mu)
+    and the deviance, and of poisson the exposure and the constant of the likelihood. With few rows beside many columns these tell much about rows.
     arrays: cov [p, p] of the estimates. NoResult: no finite estimate exists, or the columns depend on each other."""
     if family not in (None, *FAMILIES) or (exposure and family != "poisson"):
         raise InputError("exposure is for poisson" if family in (None, *FAMILIES) else f"family is {', '.join(FAMILIES)}, not {family!r}")
