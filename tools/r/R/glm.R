@@ -27,13 +27,20 @@ own_columns <- function(formula, data, family) {
   if (ncol(X) == 0) stop("the formula has no term and no intercept", call. = FALSE)
   y <- model.response(frame, "any")
   if (is.null(y)) stop("the formula has no response", call. = FALSE)
+  if (is.matrix(y) && family$family != "binomial") stop("the response has ", ncol(y), " columns: give one", call. = FALSE)
+  if (family$family == "poisson" && any(y != floor(y))) stop(names(frame)[1], " has values that are no counts", call. = FALSE)
   if (is.factor(y) && family$family != "binomial")
     stop(names(frame)[1], " is a factor: give family = binomial(), or a number", call. = FALSE)
   own <- list2env(list(y = y, nobs = nrow(X), weights = rep(1, nrow(X)), etastart = NULL, mustart = NULL, start = NULL),
                   parent = environment())
   eval(family$initialize, own)
   offset <- model.offset(frame)
-  factors <- Filter(is.factor, as.list(frame))
+  finite <- vapply(list(X, as.double(own$y), as.double(offset)), function(x) all(is.finite(x)), NA)
+  if (!all(finite))
+    stop(c("a term", "the response", "the offset")[!finite][1], " has a value that is not finite, such as log(0): nothing was shared",
+         call. = FALSE)
+  factors <- lapply(Filter(function(x) is.factor(x) || is.logical(x), as.list(frame)),
+                    function(x) if (is.logical(x)) factor(x, c(FALSE, TRUE)) else x)
   list(X = X, y = as.double(own$y), weights = own$weights, n = own$n, mustart = own$mustart, rows = nrow(X),
        dropped = length(attr(frame, "na.action")), intercept = attr(terms, "intercept") == 1,
        offset = if (is.null(offset)) numeric(nrow(X)) else as.double(offset), has_offset = !is.null(offset),
@@ -82,13 +89,15 @@ inverse <- function(H) {
   list(V = parts$vectors %*% (t(parts$vectors) / parts$values) / outer(scale, scale))
 }
 
-check_counts <- function(total, own) {
+check_counts <- function(total, own, family) {
   for (name in names(own$tables)) {
     few <- round(total[[paste("level", name)]]) < ROWS_LEAST
     if (any(few))
       stop(sprintf("%s = %s has fewer than %d rows at all sites together: merge or leave out levels", name,
                    paste(names(own$tables[[name]])[few], collapse = ", "), ROWS_LEAST), call. = FALSE)
   }
+  if (family$family == "binomial" && round(min(total$y, total$weights - total$y)) < ROWS_LEAST)
+    stop(sprintf("one of the two values of %s has fewer than %d rows at all sites together", own$response, ROWS_LEAST), call. = FALSE)
   if (round(total$rows) <= ncol(own$X))
     stop(sprintf("%.0f rows are too few for %d columns", total$rows, ncol(own$X)), call. = FALSE)
 }
@@ -142,6 +151,8 @@ starling_glm <- function(formula, data, family = stats::gaussian(), path = Sys.g
   if (is.function(family)) family <- family()
   if (!inherits(family, "family") || !family$family %in% c("gaussian", "binomial", "poisson"))
     stop("family is gaussian(), binomial() or poisson()", call. = FALSE)
+  if (!is.numeric(level) || length(level) != 1 || !isTRUE(level > 0 && level < 1))
+    stop("level is a number between 0 and 1, such as 0.95", call. = FALSE)
   check_path(path)
   own <- own_columns(formula, data, family)
   if (!named && length(unique(own$y)) == 2)
@@ -154,7 +165,7 @@ starling_glm <- function(formula, data, family = stats::gaussian(), path = Sys.g
   names(tables) <- if (length(tables)) paste("level", names(tables))
   total <- sum_of(group, c(list(rows = own$rows, dropped = own$dropped, columns = colSums(own$X),
                                 y = sum(own$weights * own$y), weights = sum(own$weights), used = sum(own$weights > 0)), tables))
-  check_counts(total, own)
+  check_counts(total, own, family)
   rows <- round(total$used)
   mean_columns <- if (own$intercept) replace(total$columns / total$rows, 1, 0) else numeric(ncol(own$X))
   own$X <- sweep(own$X, 2, mean_columns)
