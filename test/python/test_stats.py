@@ -481,11 +481,12 @@ class BadInput(Case):
         def analyse(s, part):
             s.agree("x")
             if s._place:
-                s.sum({"a": 1.0})
-            return s.sum({"b": 1.0})
+                s.sum({"a": size})
+            return s.sum({"b": size})
 
-        with self.assertRaisesRegex(Error, "a site is at another step than step 1"):
-            pooled(analyse, PARTS)
+        for size in (1.0, 1e30):
+            with self.assertRaisesRegex(Error, "a site is at another step than step 1"):
+                pooled(analyse, PARTS)
 
 
 class Rounds(Case):

@@ -132,8 +132,7 @@ class Sums:
         mean = self._exchange({"question": own, "sums": padded})
         if self._step == 0 and abs(mean["question"][-1] - PROBE) > 1e-3 * PROBE:
             raise Error("the learners drop digits: leave out the settings values, decimals, clipping_range, modulus and encoding at all sites")
-        tolerated = max(0.01, 1e-9 * np.abs(mean["sums"]).max())
-        if np.abs(mean["question"] - own).max() > tolerated:
+        if np.abs(mean["question"] - own).max() > 0.01:
             raise Error("the sites do not ask the same question: nothing was shared; compare command, formula, levels and "
                         "options of all sites" if self._step == 0 else
                         f"a site is at another step than step {self._step} of this analysis, as after a new start: begin it "
