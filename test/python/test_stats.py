@@ -408,6 +408,8 @@ class BadInput(Case):
         self.fails(bad, "visits has values other than 0 and 1", glm("visits ~ age", family="binomial"))
         self.fails(bad, "bmi has values that are no counts", glm("bmi ~ age", family="poisson"))
         self.fails(bad, "died has two values: give --family binomial", glm("died ~ age"))
+        two = [{"y": np.array(y), "x": np.array(y) ** 2} for y in ([1.5, 2], [3.5, 1, 4, 2], [6.0, 2, 5])]
+        self.assertEqual(pooled(glm("y ~ x"), two)["rows"], 9)
         words = [{**part, "died": np.where(np.nan_to_num(part["died"]) == 1, "yes", "no")} for part in PARTS]
         self.fails(bad, "died has two values: give --family binomial", glm("died ~ age", levels={"died": ["no", "yes"]}), words)
         self.fails(bad, "'died' is no formula", glm("died"))
@@ -438,7 +440,7 @@ class BadInput(Case):
             parts = [{**part, "one": np.full(part["bmi"].size, constant)} for part in PARTS]
             for formula in ("bmi ~ one", "one ~ bmi"):
                 self.fails(stats.NoResult, "one is constant", lambda s, part: stats.glm(s, formula, part), parts)
-            self.fails(stats.NoResult, "one is constant", lambda s, part: stats.ttest(s, "one ~ sex", part, LEVELS), parts)
+            self.fails(stats.NoResult, "one is constant in each group", lambda s, part: stats.ttest(s, "one ~ sex", part, LEVELS), parts)
         # large, with a small variance
         parts = [{**part, "far": part["bmi"] + 1e8} for part in PARTS]
         got = pooled(lambda s, part: stats.glm(s, "far ~ years", part), parts)
@@ -532,6 +534,8 @@ class Rounds(Case):
         self.assertIn("... 60 more rows", str(long))
         self.assertIn("<0.0001", str(long))
         self.assertIsNone(long.as_dict()["table"]["p"][0])
+        large = stats.Result("t", {}, {"x": [1000000000.0301, -1234567.5, 123456.75, 1e20 / 3]})
+        self.assertEqual(str(large).split()[2:], ["1000000000.03", "-1234567.50", "123457", "3.33333e+19"])
 
 
 if __name__ == "__main__":

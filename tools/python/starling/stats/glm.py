@@ -116,8 +116,9 @@ def _check_response(y: np.ndarray, family: str, name: str, source: str) -> None:
 
 
 def _choose_family(y: np.ndarray, name: str, source: str) -> str:
-    """Return the family of a call that names none. A linear regression of an outcome with two values is rarely meant."""
-    if np.unique(y).size == 2:
+    """Return the family of a call that names none. A linear regression of an outcome with two values is rarely meant; two rows do not
+    show it."""
+    if np.unique(y).size == 2 < y.size:
         raise InputError(f"{source}: {name} has two values: give --family binomial (logistic regression) or --family gaussian (linear); "
                          "in Python family=")
     return "gaussian"

@@ -34,6 +34,8 @@ def _cell(heading: str, value: Any) -> str:
         return f"{value:.0f}"
     if probability or 0.01 <= abs(value) < 1000:
         return f"{value:.4f}"
+    if 1e6 <= abs(value) < 1e15:
+        return f"{value:.2f}"
     return f"{value:.4g}" if abs(value) < 1 else f"{value:.6g}"
 
 

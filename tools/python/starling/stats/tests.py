@@ -36,7 +36,7 @@ def ttest(sums: Sums, formula: str, data: Any, levels: Levels, equal_var: bool =
     mean = sums.sum({"sum": [part.sum() for part in groups]})["sum"] / n
     variance = sums.sum({"squares": [((part - m) ** 2).sum() for part, m in zip(groups, mean)]})["squares"] / (n - 1)
     if variance.sum() <= CONSTANT * (mean**2).sum():
-        raise NoResult(f"{outcome} is constant over all sites")
+        raise NoResult(f"{outcome} is constant in each group")
     if equal_var:
         dof = n.sum() - 2
         error = np.sqrt((variance * (n - 1)).sum() / dof * (1 / n).sum())
