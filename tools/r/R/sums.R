@@ -72,8 +72,8 @@ one_round <- function(group, part, shapes) {
                  s$participants, s$learners), call. = FALSE)
   difference <- abs(mean$question - own)
   if (any(difference[seq_len(PIECES)] > 0.01))
-    stop(if (state$step == 0) "the sites ask different questions: compare function, formula, family, columns, levels and lengths of all sites"
-         else sprintf("a site is at another step than step %d, as after a new start: begin again at all sites", as.integer(state$step)),
+    stop(if (state$step == 0) "the sites ask different questions: compare function, formula, family, columns, levels and lengths of all sites; after a new start, end it at all sites before it begins again"
+         else sprintf("a site is at another step than step %d, as after a new start: end it at all sites before it begins again", as.integer(state$step)),
          call. = FALSE)
   if (difference[PIECES + 1] > 1e-3 * PROBE)
     stop("the learners drop digits: leave out the settings values, decimals, clipping_range, modulus and encoding at all sites",

@@ -134,9 +134,9 @@ class Sums:
             raise Error("the learners drop digits: leave out the settings values, decimals, clipping_range, modulus and encoding at all sites")
         if np.abs(mean["question"] - own).max() > 0.01:
             raise Error("the sites do not ask the same question: nothing was shared; compare command, formula, levels and "
-                        "options of all sites" if self._step == 0 else
-                        f"a site is at another step than step {self._step} of this analysis, as after a new start: begin it "
-                        "again at all sites")
+                        "options of all sites; after a new start, end it at all sites before it begins again" if self._step == 0 else
+                        f"a site is at another step than step {self._step} of this analysis, as after a new start: end it "
+                        "at all sites before it begins again")
         self._step += 1
         return mean["sums"][:part.size] * self.participants
 
