@@ -55,6 +55,8 @@ stats <- function() {
   found$matrix <- error_of(starling_glm(cbind(mpg, hp) ~ wt, mtcars))
   found$counts <- error_of(starling_glm(mpg ~ wt, mtcars, poisson()))
   found$level <- error_of(starling_glm(mpg ~ wt, mtcars, level = 95))
+  found$centred <- error_of(starling_glm(mpg ~ wt + I(hp - mean(hp)), mtcars))
+  found$rows <- error_of(starling_glm(cumsum(mpg) ~ wt, mtcars))
   found$poly <- error_of(starling_glm(mpg ~ poly(wt, 2), mtcars))
   # The rounds that are left, but for three.
   group <- starling_join(list(question = numeric(5), sums = numeric(4096)), values = "model")
@@ -130,6 +132,8 @@ compare <- function() {
     says(found, "matrix", "the response has 2 columns: give one")
     says(found, "counts", "mpg has values that are no counts")
     says(found, "level", "level is a number between 0 and 1")
+    says(found, "centred", "I(hp - mean(hp)) depends on other rows of the site")
+    says(found, "rows", "cumsum(mpg) depends on other rows of the site")
     says(found, "poly", "poly() or scale()")
     says(found, "rounds", "the run has too few rounds: 3 of its")
   }

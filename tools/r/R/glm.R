@@ -21,6 +21,7 @@ own_columns <- function(formula, data, family) {
   if (!identical(attr(terms, "predvars"), attr(terms, "variables")))
     stop("the formula has a term such as poly() or scale(), which depends on the rows of this site alone: leave it out",
          call. = FALSE)
+  check_rows_alone(terms, frame, data)
   X <- model.matrix(terms, frame)
   if (nrow(X) < ROWS_LEAST)
     stop(sprintf("this site has %d complete rows, and needs at least %d: nothing was shared", nrow(X), ROWS_LEAST), call. = FALSE)
@@ -48,6 +49,18 @@ own_columns <- function(formula, data, family) {
        response = names(frame)[1],
        levels = lapply(factors, levels), tables = lapply(factors, tabulate_levels),
        contrasts = lapply(attr(X, "contrasts"), function(x) if (is.character(x)) x else paste(format(x), collapse = " ")))
+}
+
+# Refuse a term such as x - mean(x), which is another one in the last half of the rows: each site would have another column.
+check_rows_alone <- function(terms, frame, data) {
+  if (!is.data.frame(data)) return()
+  half <- tryCatch(suppressWarnings(model.frame(terms, tail(data, ceiling(nrow(data) / 2)), na.action = na.omit,
+                                                xlev = .getXlevels(terms, frame))),
+                   error = function(e) NULL) # too few rows for a term: not compared
+  same <- tail(frame, NROW(half))
+  for (name in names(half))
+    if (!isTRUE(all.equal(as.vector(half[[name]]), as.vector(same[[name]]))))
+      stop(name, " depends on other rows of the site: each site would compute another column", call. = FALSE)
 }
 
 tabulate_levels <- function(x) stats::setNames(as.double(table(x)), levels(x))
