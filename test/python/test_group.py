@@ -146,6 +146,24 @@ class Forked(unittest.TestCase):
             self.addCleanup(end)
             group.close()
 
+    def test_a_child_does_not_end_the_connection(self):
+        """As the workers of a DataLoader, which are forked in each epoch."""
+        begun, heard = [], ""
+
+        def script(learner):
+            nonlocal heard
+            while heard == "":  # the connection has ended
+                begun.append(learner.begin())
+                heard = learner._lines.readline()
+            learner.mean(1, 7)
+
+        with FakeLearner(script) as learner:
+            group = starling.join(np.zeros(1), learner.path)
+            next(iter(group))
+            self.assertEqual(self.fork(lambda: None)(), 0)
+            self.assertEqual(group.mean(np.ones(1)).tolist(), [7])
+            self.assertEqual(len(begun), 1)
+
     def test_a_child_cannot_use_the_group(self):
         def misuse():
             with self.assertRaisesRegex(starling.Error, "has joined, and this is a child"):

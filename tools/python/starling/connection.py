@@ -56,6 +56,9 @@ class Connection:
     def close(self) -> None:
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)  # wakes another thread that receives
+        self._close_copies()
+
+    def _close_copies(self) -> None:
         self._socket.close()
         for fd in self._fds:
             os.close(fd)
@@ -67,8 +70,9 @@ class Connection:
 
     @classmethod
     def close_all(cls) -> None:
+        """Close what a forked child has of all connections. They go on: a shutdown would end them in the parent, too."""
         for connection in cls._all:
-            connection.close()
+            connection._close_copies()
 
     def _check_process(self) -> None:
         if os.getpid() != self._process:
