@@ -31,6 +31,10 @@ static inline uint32_t sl_workers(const struct sl_workspace *workspace)
 {
 	return workspace->team == NULL ? 1 : workspace->team->workers;
 }
+static inline size_t sl_blocks_least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
 /* Run `parts` parts on the team of the workspace, or in order on the caller. */
 void sl_blocks_parts(const struct sl_workspace *workspace, uint32_t parts, sl_team_part part, void *context);
 /* Run all blocks of the elements first .. first + count - 1. Return 0, or what the first block that failed

@@ -13,13 +13,8 @@
 #include "common/field/vector.h"
 
 #define NONE UINT32_MAX
-#define VISIBLE_BITS 13	 /* no warning of a change that is below 2^-13 of the largest value of its tensor */
-#define ZEROED_ROUNDS 3u /* results in a row may have zeros in the place of a tensor */
-
-static size_t min(size_t a, size_t b)
-{
-	return a < b ? a : b;
-}
+#define VISIBLE_BITS 13 /* no warning of a change that is below 2^-13 of the largest value of its tensor */
+#define IN_A_ROW 3u	/* rounds: zeros in the place of a tensor, or cuts, will not pass by themselves */
 
 const void *sl_job_model_base(const struct sl_workspace *workspace, const struct sl_view *view)
 {
@@ -153,16 +148,15 @@ static bool is_lost(const struct sl_tensor_run *run, const void *base)
 	return base != NULL && change_of(run, base, NULL) == 0;
 }
 
-/* Note that `tensor` is rounded to 0 as a whole, as it was in the result before; NONE: no tensor is. Another
- * attempt at the round counts once. */
-static void note_zeroed(struct sl_zeroed *zeroed, uint32_t tensor, sl_round t)
+/* Note that round t is in a row for `tensor`; NONE: it ends the row. Another attempt counts once. */
+static void note_in_a_row(struct sl_in_a_row *row, uint32_t tensor, sl_round t)
 {
 	if (tensor == NONE)
-		zeroed->rounds = 0;
-	else if (zeroed->rounds == 0 || tensor != zeroed->tensor)
-		*zeroed = (struct sl_zeroed){tensor, 1, t};
-	else if (zeroed->t != t)
-		*zeroed = (struct sl_zeroed){tensor, zeroed->rounds + 1, t};
+		row->rounds = 0;
+	else if (row->rounds == 0 || tensor != row->tensor)
+		*row = (struct sl_in_a_row){tensor, 1, t};
+	else if (row->t != t)
+		*row = (struct sl_in_a_row){tensor, row->rounds + 1, t};
 }
 
 /* Note what the model changes: the magnitudes of the updates, or, in a round of models, the tensors that are
@@ -192,7 +186,7 @@ static void look_at_tensors(struct sl_workspace *workspace, const struct sl_view
 		}
 	}
 	if (!sl_workspace_over(workspace)) /* this is kept from attempt to attempt */
-		note_zeroed(&workspace->zeroed, lost, view->t);
+		note_in_a_row(&workspace->zeroed, lost, view->t);
 }
 
 /* Encode a block, and add its note to that of the worker. */
@@ -219,7 +213,8 @@ static int check_blocks(struct sl_workspace *workspace, const struct sl_view *vi
 	*all = (struct sl_encode_note){0};
 	if (failed > 0) {
 		size_t first = (size_t)(failed - 1) * SL_BLOCK_ELEMENTS;
-		return encode(workspace, view, first, min(view->elements - first, SL_BLOCK_ELEMENTS), x, all);
+		return encode(workspace, view, first,
+			      sl_blocks_least(view->elements - first, SL_BLOCK_ELEMENTS), x, all);
 	}
 	for (uint32_t w = 0; w < sl_workers(workspace); w++) {
 		all->clamped += notes[w].clamped;
@@ -236,8 +231,10 @@ int sl_job_model_check(struct sl_workspace *workspace, const struct sl_view *vie
 	if (!sl_encoding_is_noisy(&view->encoding))
 		look_at_tensors(workspace, view, result);
 	int rc = check_blocks(workspace, view, &result->note);
-	result->zeroed =
-		rc == SL_OK && !workspace->zeros_allowed && workspace->zeroed.rounds >= ZEROED_ROUNDS;
+	if (!sl_workspace_over(workspace)) /* cuts of up to 1 % of the values do not count */
+		note_in_a_row(&workspace->cut, result->note.clamped > workspace->n / 100 ? 0 : NONE, view->t);
+	result->far |= workspace->cut.rounds >= IN_A_ROW;
+	result->zeroed = rc == SL_OK && !workspace->zeros_allowed && workspace->zeroed.rounds >= IN_A_ROW;
 	if (result->zeroed) {
 		result->first_frozen = workspace->zeroed.tensor;
 		rc = SL_ERR_RANGE;
@@ -377,7 +374,7 @@ bool sl_job_model_hash(const struct sl_workspace *workspace, const struct sl_vie
 		memset(ranges->value, 0, ranges->count * sizeof *ranges->value);
 	}
 	for (size_t at = 0, count; at < workspace->n && !sl_workspace_over(workspace); at += count) {
-		count = min(workspace->n - at, SL_BLOCK_ELEMENTS);
+		count = sl_blocks_least(workspace->n - at, SL_BLOCK_ELEMENTS);
 		size_t bytes = decode(workspace, view, at, count, sums, model);
 		sl_vector_hash_add(&hash, (const uint8_t *)model, bytes);
 		if (sl_view_ranged(view))

@@ -11,11 +11,6 @@
 
 #define ALIGN 64u /* alignment of an array in an arena, at most */
 
-static size_t min(size_t a, size_t b)
-{
-	return a < b ? a : b;
-}
-
 static bool seeded(const struct sl_view *view)
 {
 	return view->sharing == SL_SHARING_SEEDED;
@@ -23,7 +18,7 @@ static bool seeded(const struct sl_view *view)
 
 static size_t block_elements(const struct sl_view *view)
 {
-	return min(view->elements, SL_BLOCK_ELEMENTS);
+	return sl_blocks_least(view->elements, SL_BLOCK_ELEMENTS);
 }
 
 /* Return the bytes of the room of a worker. */
@@ -148,7 +143,7 @@ static bool run_chunks(const struct sl_blocks *blocks, uint32_t m, sl_block_run 
 	const struct sl_view *view = blocks->view;
 	uint32_t end = sl_view_share_end(view, m);
 	size_t first = (size_t)m * SL_CHUNK_ELEMENTS, last = (size_t)end * SL_CHUNK_ELEMENTS;
-	sl_blocks_run(blocks, first, min(view->elements, last) - first, run);
+	sl_blocks_run(blocks, first, sl_blocks_least(view->elements, last) - first, run);
 	return end == view->chunks;
 }
 

@@ -63,8 +63,8 @@ struct sl_job_result {
 	uint8_t strands[SL_STRANDS_BYTES]; /* CLOSE, SUM: of Z */
 	struct sl_encode_note note;	   /* ENCODE */
 	double update; /* ENCODE: largest |trained - committed| of float32 and float64; NaN without a base */
-	bool far; /* ENCODE: of a tensor, the update is as far beyond its range as can be told, and not tiny
-		   */
+	bool far; /* ENCODE: of a tensor, the update is as far beyond its range as can be told, and not tiny;
+		     or many values are cut in round after round */
 	bool scaled; /* ENCODE: the vector was longer than the norm, and is scaled down to it */
 	bool zeroed; /* ENCODE: with SL_ERR_RANGE, tensor `first_frozen` was rounded to 0 too often */
 	uint32_t frozen, first_frozen; /* ENCODE: tensors that changed and are 0 as a whole in the encoding;

@@ -54,10 +54,11 @@ struct sl_workspace {
 	uint64_t weight;		/* m_i; 0: the vector does not count */
 	bool clamp;			/* clip coordinates instead of failing */
 	bool zeros_allowed;		/* encode a tensor that is rounded to 0 in round after round */
-	struct sl_zeroed {
+	struct sl_in_a_row {
 		uint32_t tensor, rounds; /* so many rounds in a row, up to round t; 0: none */
 		sl_round t;
-	} zeroed;		 /* a tensor that the encoding and the result before it have as zeros */
+	} zeroed, cut;		 /* a tensor that the encoding and the result before it have as zeros; rounds
+				  * whose ranges cut many values of the update */
 	bool randomness_from_os; /* draw every random element from `source`, not from a PRG */
 	sl_key_source source;
 	void *source_context;

@@ -41,7 +41,7 @@ struct sl_trainer_commit {
 	sl_round round;
 	uint32_t learners;
 	uint64_t total_weight;
-	uint64_t cut; /* values of the own update that were far beyond the ranges of their tensors */
+	uint64_t cut; /* values of the own update that the log tells are cut */
 	/* As agreed for it; SL_DECIMALS_AUTO and SL_CLIPPING_RANGE_AUTO: not known since the start. */
 	uint32_t decimals;
 	double clipping_range;

@@ -161,8 +161,9 @@
 	X(CLAMPED, "clamped", SL_WARN, "round count",                                                        \
 	  "{count} parameters were clamped to clipping_range {clipping_range}")                              \
 	X(CLAMPED_UPDATE, "clamped", SL_WARN, "round count",                                                 \
-	  "round {round}: {count} values of the update are far beyond the ranges of their tensors and are "  \
-	  "cut: this learner changes more than the others, or all more than before; then the ranges follow") \
+	  "round {round}: {count} values of the update are beyond the ranges of their tensors and are cut: " \
+	  "this learner changes more than the others (train it less in a round, or set values: model), or "  \
+	  "all more than before; then the ranges follow")                                                    \
 	X(SCALED, "scaled", SL_INFO, "round", "the vector is longer than dp_clip, and is scaled down to it") \
 	X(FEW_BITS, "few_bits", SL_WARN, "round bits reason",                                                \
 	  "round {round}: updates keep {bits} bits below the ranges of their tensors: {reason}")             \

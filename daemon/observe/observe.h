@@ -129,7 +129,7 @@ struct sl_status_notes {
 	sl_round committed, evaluated; /* rounds of committed_at and loss, of mse */
 	double trained_loss, loss, mse;
 	uint32_t rounded; /* tensors of the last trained model that were rounded to 0 as a whole */
-	uint64_t cut;	  /* values of the update in the present attempt that were far beyond their ranges */
+	uint64_t cut;	  /* values of the update in the present attempt that the log tells are cut */
 	struct sl_status_problem passing,
 		lasting; /* the last one that can be over and is not; of the others */
 };

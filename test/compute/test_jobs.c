@@ -583,7 +583,7 @@ TEST_WITH(ends_before_its_first_piece, attempt_setup, attempt_teardown)
 	assert_memory_equal(result.strands, nothing, sizeof nothing);
 	assert_false(sl_job_model_hash(&a->workspace, &a->view, strands));
 	assert_memory_equal(strands, nothing, sizeof nothing);
-	a->workspace.zeroed = (struct sl_zeroed){.rounds = 2};
+	a->workspace.zeroed = (struct sl_in_a_row){.rounds = 2};
 	attempt_run(a, (struct sl_job){.kind = SL_JOB_ENCODE});
 	assert_int_equal(a->workspace.zeroed.rounds, 2);
 }

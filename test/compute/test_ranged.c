@@ -210,6 +210,30 @@ TEST_WITH(exponents_are_those_of_the_next_round, attempt_setup, attempt_teardown
 	assert_true(result.code == SL_OK && result.note.clamped == 1 && w->ranges.own[4] == 14);
 }
 
+/* A small cut is told of in the third round in a row, another attempt at which counts once. */
+TEST_WITH(cuts_in_a_row, attempt_setup, attempt_teardown)
+{
+	struct attempt *a = ranged(state);
+	struct sl_workspace *w = &a->workspace;
+	assert_int_equal(sum(a).code, SL_OK);
+	attempt_run_well(a, SL_JOB_ACCEPT, 0);
+	struct model *trained = w->trained;
+	w->weight = 1;
+	for (uint32_t t = 1; t <= 5; t++)
+		for (uint32_t attempt = 0; attempt < 4; attempt++) {
+			size_t many =
+				w->n / 100 + (t == 4 ? 0 : 1); /* more than a hundredth, but for round 4 */
+			a->view.t = t;
+			memcpy(trained, w->committed, MODEL_BYTES);
+			for (size_t l = 0; l < many; l++)
+				trained->w[l] += 0.75f; /* three times the range */
+			struct sl_job_result result = attempt_run(a, (struct sl_job){.kind = SL_JOB_ENCODE});
+			assert_true(result.code == SL_OK && result.note.clamped == many);
+			assert_int_equal(w->ranges.own[4], 14);
+			assert_true(result.far == (t == 3));
+		}
+}
+
 /* A model that does not count has its magnitude all the same, so that the counts do not tell of it. */
 TEST_WITH(magnitude_of_weight_0, attempt_setup, attempt_teardown)
 {

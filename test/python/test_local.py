@@ -84,6 +84,27 @@ class Local(unittest.TestCase):
             self.run_with_a_burst(decimals=3, clipping_range=10, clipping="clamp")
             self.run_with_a_burst(values="model")
 
+    def test_a_learner_that_changes_more_than_the_others(self):
+        """Its change is cut in each round, although it is only 3.5 times the range: not one round of growth, after which the range follows."""
+        def learner(socket, large):
+            with socket({"w": np.zeros(400)}) as group:
+                model = {"w": np.zeros(400)}
+                for _ in group:
+                    model = group.mean({"w": model["w"] + np.where(np.arange(400) < large, 7, 1)})
+
+        def run(large, **settings):
+            with starling.local(3, rounds=7, program=PROGRAM, topology="complete", **settings) as sockets:
+                with concurrent.futures.ThreadPoolExecutor(3) as threads:
+                    list(threads.map(learner, sockets, (large, 0, 0)))
+
+        with self.assertWarnsRegex(UserWarning, "round 7: 100 values .* beyond ") as warned:
+            run(100)
+        self.assertEqual(len(warned.warnings), 1)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", UserWarning)
+            run(4)  # of 400 values
+            run(100, values="model")
+
     def test_errors_of_the_launcher(self):
         for options, text in (({"decimals": "many"}, "decimals"), ({"trainer": "noise"}, "cat is the trainer"),
                               ({"topology": "x"}, "x: neither a file nor a topology")):

@@ -310,11 +310,11 @@ TEST(test_sentences_on_ranges)
 {
 	expect_record((struct sl_report){.kind = SL_REPORT_CLAMPED, .clamped = {7, false, 0.5}}, "clamped",
 		      SL_WARN, "7 parameters were clamped to clipping_range 0.5");
-	expect_record(
-		(struct sl_report){.kind = SL_REPORT_CLAMPED, .clamped = {7, true, 1}}, "clamped", SL_WARN,
-		"round 3: 7 values of the update are far beyond the ranges of their tensors and are cut: "
-		"this "
-		"learner changes more than the others, or all more than before; then the ranges follow");
+	expect_record((struct sl_report){.kind = SL_REPORT_CLAMPED, .clamped = {7, true, 1}}, "clamped",
+		      SL_WARN,
+		      "round 3: 7 values of the update are beyond the ranges of their tensors and are cut: "
+		      "this learner changes more than the others (train it less in a round, or set values: "
+		      "model), or all more than before; then the ranges follow");
 	expect_record(
 		(struct sl_report){.kind = SL_REPORT_ENCODED,
 				   .encoded = {.values = SL_VALUES_UPDATE,

@@ -81,7 +81,7 @@ class Group:
         round: the round whose model is to be trained, from 1; 0 before it is known.
         committed: the last committed round that this application has heard of; 0: none.
         participants: learners that took part in it; total_weight: the sum of their weights; 0: not known.
-        cut: values of the own change that were far beyond the ranges of their tensors, and are cut in it; the first time, a warning tells.
+        cut: values of the own change that were beyond the ranges of their tensors, and are cut in it; the first time, a warning tells.
         metrics: its metrics, averaged over the learners; empty without `metrics: aggregate`.
         decimals, clipping_range: decimals that models are rounded to, limit of their values; None: they are not, or it is not known.
         dp: the terms of differential privacy, a `starling.dp.Privacy`; None: without it, or not known.
@@ -517,8 +517,8 @@ class Group:
             return
         self._warned_of_cut = True
         warnings.warn(f"the mean lacks what this learner has cut: round {self.committed}: {values} value{'s' * (values != 1)} of the update "
-                      "are far beyond the ranges of their tensors: this learner changes more than the others, or all more than before; "
-                      "then the ranges follow", stacklevel=5)
+                      "are beyond the ranges of their tensors: this learner changes more than the others (train it less in a round, or join with "
+                      'values="model"), or all more than before; then the ranges follow', stacklevel=5)
 
     def _check_weight(self, weight: int) -> None:
         try:
