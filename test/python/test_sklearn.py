@@ -63,8 +63,10 @@ class Estimators(unittest.TestCase):
         from sklearn.linear_model import SGDClassifier
         from sklearn.naive_bayes import GaussianNB
         from sklearn.neural_network import MLPClassifier
+        from sklearn.pipeline import make_pipeline
 
-        for estimator, error, text in ((GaussianNB(), TypeError, "cannot be averaged"),
+        for estimator, error, text in ((GaussianNB(), TypeError, "cannot be averaged: .* other arrays, .*, with starling.join$"),
+                                       (make_pipeline(SGDClassifier()), TypeError, "has no partial_fit; give its last step, and standardize=True"),
                                        (SGDClassifier(average=True), TypeError, "cannot be averaged"),
                                        (RandomForestClassifier(), TypeError, "has no partial_fit"),
                                        (SGDClassifier, TypeError, r"give an estimator, SGDClassifier\(...\), not its class"),
@@ -118,6 +120,23 @@ class Estimators(unittest.TestCase):
         with FakeLearner(lambda learner: self.scaled(learner, own, other, 3)) as learner:
             self.expect_pooled(starling.sklearn.standardize(own, learner.path))
         self.assertEqual(learner.values, "model")
+
+    @unittest.skipUnless(importlib.util.find_spec("pandas"), "pandas is not installed (Debian: python3-pandas)")
+    def test_names_of_columns(self):
+        import pandas
+        from sklearn.linear_model import SGDClassifier
+
+        frame = pandas.DataFrame(WILD[:300], columns=list("abcdefg"))
+        y = frame["a"] > 0
+        for train, rounds in ((lambda path: starling.sklearn.standardize(frame, path).transform, 3),
+                              (lambda path: starling.sklearn.fit(SGDClassifier(), frame, y, classes=[False, True], standardize=True, path=path).predict, 4)):
+            with FakeLearner(lambda learner: self.scaled(learner, WILD[:300], WILD[300:], rounds)) as learner:
+                use = train(learner.path)
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                use(frame)
+            with self.assertRaisesRegex(ValueError, "feature names"):
+                use(frame[list("bacdefg")])
 
     def test_a_learner_that_was_started_again_finds_the_scale(self):
         from sklearn.linear_model import SGDRegressor

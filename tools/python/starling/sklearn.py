@@ -85,6 +85,13 @@ def _dense(X: Any) -> np.ndarray:
     return np.asarray(X, dtype=np.float64)
 
 
+def _named(scaler: Any, X: Any) -> Any:
+    """Give `scaler` the names of the columns of a DataFrame; it then compares them with those of other frames."""
+    if all(isinstance(name, str) for name in getattr(X, "columns", [None])):
+        scaler.feature_names_in_ = np.asarray(X.columns, dtype=object)
+    return scaler
+
+
 def _need_rounds(group: Group, least: int) -> None:
     if group.rounds < least:
         raise Error(f"standardize needs at least {least} rounds, not {group.rounds}: it finds the scale in {len(STAGES)}")
@@ -95,14 +102,14 @@ def standardize(X: np.ndarray, path: str | None = None) -> Any:
 
     `path`: see `starling.join`. The weight of a learner is its number of samples. A warning names columns of whose variance
     digits were lost. Raises Error if the run has fewer rounds."""
-    X = _dense(X)
+    frame, X = X, _dense(X)
     with join(_columns(X, {}, 0), path, values="model") as group:
         dp.refuse(group, "the scale of columns")
         _need_rounds(group, len(STAGES))
         for _ in group:
             group.mean(_columns(X, group.model, group.committed), weight=len(X))
         _warn_of_lost_digits(X, group.model, group)
-        return _scaler(X, group.model, group.committed)
+        return _named(_scaler(X, group.model, group.committed), frame)
 
 
 # ---- training ----
@@ -112,7 +119,8 @@ def _check(estimator: Any) -> None:
     if isinstance(estimator, type):
         raise TypeError(f"give an estimator, {estimator.__name__}(...), not its class")
     if not hasattr(estimator, "partial_fit"):
-        raise TypeError(f"{name} cannot be trained in rounds: it has no partial_fit")
+        raise TypeError(f"{name} cannot be trained in rounds: it has no partial_fit" +
+                        ("; give its last step, and standardize=True in the place of a StandardScaler" if hasattr(estimator, "steps") else ""))
     if hasattr(estimator, "hidden_layer_sizes") and not hasattr(estimator, "coefs_") and estimator.random_state is None:
         raise ValueError(f"{name} needs a random_state, the same at all learners: the mean of networks that begin with "
                          "different random weights is of no use")
@@ -123,7 +131,7 @@ def learned(estimator: Any) -> dict[str, Any]:
     found = {name: getattr(estimator, name) for name in LEARNED if hasattr(estimator, name)}
     if not found or getattr(estimator, "average", False):
         raise TypeError(f"{type(estimator).__name__} cannot be averaged: it must have one of {', '.join(LEARNED)} after "
-                        "partial_fit, and no average of its own")
+                        "partial_fit, and no average of its own; average other arrays, such as cluster_centers_, with starling.join")
     return found
 
 
@@ -152,7 +160,7 @@ def fit(estimator: Any, X: np.ndarray, y: np.ndarray, *, classes: Sequence[Any] 
     then names columns of whose variance digits were lost. Raises TypeError if the estimator cannot be averaged, ValueError
     if `random_state` is missing, Error if `standardize` has too few rounds."""
     _check(estimator)
-    X, columns = _dense(X) if standardize else X, None
+    frame, X, columns = X, _dense(X) if standardize else X, None
     samples = X.shape[0] if hasattr(X, "shape") else len(X)
     with join(path=path, values=values or ("model" if standardize else "update")) as group:
         dp.refuse(group, "an estimator of scikit-learn")
@@ -174,4 +182,4 @@ def fit(estimator: Any, X: np.ndarray, y: np.ndarray, *, classes: Sequence[Any] 
         return estimator
     from sklearn.pipeline import make_pipeline
 
-    return make_pipeline(_scaler(X, columns, group.committed), estimator)
+    return make_pipeline(_named(_scaler(X, columns, group.committed), frame), estimator)
