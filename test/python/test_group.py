@@ -165,17 +165,30 @@ class Forked(unittest.TestCase):
             self.assertEqual(len(begun), 1)
 
     def test_a_child_cannot_use_the_group(self):
-        def misuse():
+        def misuse(use):
             with self.assertRaisesRegex(starling.Error, "has joined, and this is a child"):
-                next(iter(group))
+                use()
 
-        with FakeLearner(lambda learner: learner.accept()) as learner:
+        with FakeLearner(lambda learner: learner.begin()) as learner:
             group = starling.join(np.zeros(1), learner.path)
-            self.assertEqual(self.fork(misuse)(), 0)
+            self.assertEqual(self.fork(lambda: misuse(lambda: next(iter(group))))(), 0)
+            next(iter(group))
+            self.assertEqual(self.fork(lambda: misuse(lambda: group.mean(np.ones(1))))(), 0)
             group.close()
 
 
 class Threads(unittest.TestCase):
+    def test_a_thread_goes_on_after_an_exception_of_a_signal_handler(self):
+        def script(learner):
+            learner.begin()
+            learner.hear("trained")
+            learner.mean(1, 7)
+
+        with FakeLearner(script) as learner:
+            group = starling.join(np.zeros(1), learner.path)
+            group._busy.acquire()  # the exception came before this was undone
+            self.assertEqual(group.mean(np.ones(1)).tolist(), [7])
+
     def test_one_thread_hears_the_learner(self):
         for wait, heard in ((lambda group: group.mean(np.ones(1)).tolist(), [7]), (lambda group: next(iter(group)), 1)):
             goes_on = threading.Event()
@@ -191,7 +204,7 @@ class Threads(unittest.TestCase):
             with FakeLearner(script) as learner, concurrent.futures.ThreadPoolExecutor(1) as threads:
                 group = starling.join(np.zeros(1), learner.path)
                 waiting = threads.submit(wait, group)
-                while not group._busy.locked() and not waiting.done():
+                while "unlocked" in repr(group._busy) and not waiting.done():
                     time.sleep(0.01)
                 for misuse in (lambda: group.mean(np.ones(1)), lambda: next(iter(group))):
                     with self.assertRaisesRegex(starling.Error, "another thread .* waits in mean, or for the next round, of the same group"):

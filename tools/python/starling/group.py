@@ -140,7 +140,8 @@ class Group:
         self._held = 0  # the committed round whose model was given to the application
         self._calls = 0  # of mean
         self._warned = self._warned_of_cut = False  # _warned: of tensors that came back as float64
-        self._busy = threading.Lock()  # held by the thread that hears the learner
+        # Held by the thread that hears the learner. If an exception of a signal handler comes before it is given back, the thread can go on.
+        self._busy = threading.RLock()
         older = _open.pop(os.path.realpath(path), None)
         if older is not None:  # of a cell of a notebook that is run again
             older.close()
@@ -417,6 +418,8 @@ class Group:
             self._connection.send({"type": "trained", "round": self.round, "weight": int(weight), "metrics": metrics})
         except OSError:
             self._connect()
+        except Garbled as wrong:
+            raise self._unusable(wrong) from None
         except BaseException:  # KeyboardInterrupt: half of a line may be sent
             self._drop()
             raise
@@ -437,12 +440,13 @@ class Group:
             calls = self._calls
             yield self.round or 1
             if self._calls == calls:
-                raise Error("the loop over the rounds must call mean in each of them")
+                raise Error("the loop over the rounds must call mean in each of them: with weight=0 (and weighting: samples) if this learner has nothing to add")
 
     @property
     def model(self) -> Any:
         """The last committed model, of the structure of the application's; None before the first commit.
 
+        Who reads it has it: the next `mean` takes its argument as trained from it. So train from it, also after a restart of the program.
         Leaves that are not averaged, such as integers, are those of the model that was given to `mean` last."""
         if self.committed == 0 or self._template is None:
             return None
