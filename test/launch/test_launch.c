@@ -64,7 +64,7 @@ static const struct {
 	 0,
 	 0,
 	 0,
-	 {"  same, clamped 47,000\n", "\nclamped 47,000 parameters in 1 round\n"},
+	 {"  same, clamped 47,000\n", "\nclamped 47,000 parameters in 1 round; the means lack this\n"},
 	 ""},
 	{"1:round:2", "-n 2 --rounds 2", "++", 0, 0, 0, {"  same, rounded 2\n", "learner-01 (1): "}, ""},
 	{"2:linger", "-n 2 --rounds 1", "+", 0, 0, 0, {NULL}, ""},

@@ -155,8 +155,8 @@ static void say_clamped(struct sl_progress *progress, const struct sl_round_tabl
 	if (clipping_range > 0)
 		snprintf(to, sizeof to, " to %g", clipping_range);
 	if (clamped > 0)
-		sl_progress_line(progress, "clamped %s parameter%s%s in %u round%s", text,
-				 clamped == 1 ? "" : "s", to, count, count == 1 ? "" : "s");
+		sl_progress_line(progress, "clamped %s parameter%s%s in %u round%s; the means lack this",
+				 text, clamped == 1 ? "" : "s", to, count, count == 1 ? "" : "s");
 }
 
 /* Print what the rounds cost, so that settings can be compared. */
