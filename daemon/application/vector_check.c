@@ -72,7 +72,9 @@ static int refuse_float(const char *place, double value, const struct sl_setting
 			const struct limits *limits, struct sl_error *error)
 {
 	if (!isfinite(value))
-		return sl_err_set(error, SL_ERR_RANGE, "%s is not a finite number: the training has diverged",
+		return sl_err_set(error, SL_ERR_RANGE,
+				  "%s is not a finite number: the training has diverged, or it is a "
+				  "constant, such as a mask: leave it out of the model",
 				  place);
 	if (s->decimals == SL_DECIMALS_AUTO)
 		return sl_err_set(error, SL_ERR_RANGE, "%s is %g, too large to be averaged: scale it down",

@@ -56,8 +56,9 @@ TEST_WITH(an_unusable_vector_is_refused_by_name, folder_setup, folder_teardown)
 	learner_begin(&c, *state);
 	train_ask(&c);
 	c.up[3] = NAN;
-	client_expect_refused(&c, "w[1,1] is not a finite number: the training "
-				  "has diverged\"}");
+	client_expect_refused(
+		&c, "w[1,1] is not a finite number: the training "
+		    "has diverged, or it is a constant, such as a mask: leave it out of the model\"}");
 	c.up[3] = 0;
 	c.up[4] = -16.5f;
 	client_expect_refused(&c, "b is -16.5, beyond clipping_range 16");
