@@ -140,7 +140,7 @@ void sl_metrics_process(struct sl_metrics *metrics)
 {
 	struct rlimit limit;
 	metrics->cpu[0] = sl_process_usage_cpu_s();
-	metrics->memory[0] = (double)sl_process_usage_resident_bytes();
+	metrics->memory[0] = (double)sl_process_usage_bytes("VmRSS");
 	metrics->fds[0] = open_descriptors();
 	metrics->fds_most[0] = getrlimit(RLIMIT_NOFILE, &limit) == 0 ? (double)limit.rlim_cur : NAN;
 }

@@ -230,7 +230,7 @@ static void add_commit(struct sl_observe *observe, struct sl_record *record)
 	record->round_flood_bytes = last->flood_bytes;
 	last->cpu_s = sl_process_usage_cpu_s();
 	record->round_cpu_s = last->cpu_s - cpu_s;
-	record->peak_bytes = sl_process_usage_peak_bytes();
+	record->peak_bytes = sl_process_usage_bytes("VmHWM");
 	measure_rate(observe, now->bytes_sent);
 	last->bytes_sent = now->bytes_sent;
 	last->bytes_received = now->bytes_received;

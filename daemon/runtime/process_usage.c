@@ -15,8 +15,7 @@ double sl_process_usage_cpu_s(void)
 	return getrusage(RUSAGE_SELF, &usage) == 0 ? seconds(usage.ru_utime) + seconds(usage.ru_stime) : 0;
 }
 
-/* Return the bytes of the line "NAME: N kB" of /proc/self/status, 0: unknown. */
-static uint64_t status_bytes(const char *name)
+uint64_t sl_process_usage_bytes(const char *name)
 {
 	char line[256];
 	size_t length = strlen(name);
@@ -29,14 +28,4 @@ static uint64_t status_bytes(const char *name)
 			break;
 	fclose(in);
 	return kib << 10;
-}
-
-uint64_t sl_process_usage_resident_bytes(void)
-{
-	return status_bytes("VmRSS");
-}
-
-uint64_t sl_process_usage_peak_bytes(void)
-{
-	return status_bytes("VmHWM");
 }

@@ -12,13 +12,13 @@
 
 TEST(peak_remembers_what_is_given_back)
 {
-	uint64_t before = sl_process_usage_peak_bytes();
+	uint64_t before = sl_process_usage_bytes("VmHWM");
 	char *memory = malloc(BYTES);
 	assert_non_null(memory);
 	memset(memory, 1, BYTES);
 	assert_int_equal(memory[BYTES / 2], 1);
 	free(memory);
-	uint64_t after = sl_process_usage_peak_bytes();
+	uint64_t after = sl_process_usage_bytes("VmHWM");
 	assert_true(before > 0);
 	assert_in_range(after, before + BYTES / 2, before + 2 * BYTES);
 }

@@ -126,7 +126,7 @@ static void hand_out(struct sl_simulation *s, struct sl_round_row *row)
 	double cpu_s = sl_process_usage_cpu_s();
 	row->cpu_s = cpu_s - s->cpu_s;
 	s->cpu_s = cpu_s;
-	row->peak_bytes = sl_process_usage_peak_bytes();
+	row->peak_bytes = sl_process_usage_bytes("VmHWM");
 	row->verified = s->plan.options.verify && !row->check_failed;
 	row->exact = sl_round_table_agreed(row) && !row->check_failed;
 	set_parts(s, row);

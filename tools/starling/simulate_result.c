@@ -49,7 +49,7 @@ static void say_parts(const struct sl_simulation *s, const struct sl_runner_figu
 	snprintf(text + used, sizeof text - used, "deliver %.3g", figures->deliver_s);
 	sl_progress_line(s->progress, "%.3g rounds/s; processor seconds: %s; peak memory %.0f MB",
 			 s->seconds > 0 ? s->handed / s->seconds : 0, text,
-			 (double)sl_process_usage_peak_bytes() / 1e6);
+			 (double)sl_process_usage_bytes("VmHWM") / 1e6);
 }
 
 /* --- programs --- */
@@ -75,7 +75,7 @@ static json_t *summary(const struct sl_simulation *s, const struct sl_runner_fig
 		"rounds", rows, "seed", (json_int_t)plan->options.seed, "topology", plan->topology, "p",
 		(json_int_t)plan->p, "parameters", (json_int_t)plan->n, "all_same", all_exact(s), "verified",
 		plan->options.verify && all_exact(s), "seconds", s->seconds, "cpu_s", parts_json(figures),
-		"peak_bytes", (json_int_t)sl_process_usage_peak_bytes());
+		"peak_bytes", (json_int_t)sl_process_usage_bytes("VmHWM"));
 	if (object != NULL && !isnan(s->mse_initial))
 		json_object_set_new(object, "mse_initial", json_real(s->mse_initial));
 	if (object != NULL && s->error.code != SL_OK)
