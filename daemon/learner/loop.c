@@ -14,6 +14,7 @@
 #include "daemon/learner/progress.h"
 #include "daemon/learner/reload.h"
 #include "daemon/learner/requests.h"
+#include "daemon/learner/tasks.h"
 #include "daemon/membership/discovery.h"
 #include "daemon/membership/group_update.h"
 #include "daemon/membership/joining.h"
@@ -136,6 +137,9 @@ static void on_watchdog(uv_timer_t *timer)
 	sl_roster_fetch_look(&daemon->members);
 	sl_group_update_look(&daemon->members, false);
 	sl_progress_look(daemon);
+	if (!daemon->stopping && sl_store_deleted(daemon->store))
+		sl_tasks_fatal(daemon, "its state folder was deleted; start it again: it then gets model and "
+				       "records from its peers");
 	const char *name = sl_persist_hangs(daemon, sl_clock_ms(), &seconds);
 	if (name == NULL)
 		return;

@@ -182,6 +182,15 @@ int sl_store_peek(struct sl_store **store, const char *folder, const struct sl_s
 	return rc == SL_ERR_FORMAT ? open_store(store, folder, owner, true, error) : rc;
 }
 
+/* Its lock file has no name any more. Some file systems in user space count no names: so look for the mark,
+ * too. */
+bool sl_store_deleted(const struct sl_store *store)
+{
+	struct statx lock; /* as the kernel knows it: a server that hangs is not asked */
+	return statx(store->lock, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_NLINK, &lock) == 0 &&
+	       lock.stx_nlink == 0 && !sl_folder_marked(store->folder);
+}
+
 /* Close the database before the lock is released. After a failure the next start erases the key. */
 void sl_store_close(struct sl_store *store)
 {

@@ -123,6 +123,8 @@ int sl_store_peek(struct sl_store **store, const char *folder, const struct sl_s
 /* Close the store; NULL has no effect. Without open attempt the state file, which the caller has closed, is
  * removed. */
 void sl_store_close(struct sl_store *store);
+/* Return true if the folder of the open store was deleted. Any thread may ask at any time. */
+bool sl_store_deleted(const struct sl_store *store);
 
 /* Return the incarnation: the number of starts of this learner, this one included. */
 uint32_t sl_store_incarnation(const struct sl_store *store);

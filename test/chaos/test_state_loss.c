@@ -90,6 +90,23 @@ TEST(an_emptied_folder_of_a_forgetful_group)
 	}
 }
 
+/* A learner that waits writes nothing, and the files that it has open still serve it: it ends all the same,
+ * since no command finds it any more. */
+TEST(a_folder_is_deleted_while_it_runs)
+{
+	struct cluster *c = cluster_new();
+	cluster_open(c, N, SETTINGS "quorum=majority");
+	cluster_start(c, FORGETS, "");
+	cluster_expect(c, FORGETS, "\"event\":\"waiting\"");
+	cluster_shell(c, "rm -r learner-02/state");
+	assert_int_equal(cluster_wait(c, FORGETS), 1);
+	cluster_expect(c, FORGETS, "its state folder was deleted; start it again");
+	cluster_start_all(c, "");
+	expect_rounds(c, 0, 0);
+	cluster_stop(c);
+	cluster_free(c, true);
+}
+
 /* ---- an older state comes back ---- */
 
 static void set_back(struct cluster *c, uint32_t i)
