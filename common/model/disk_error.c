@@ -8,7 +8,7 @@ const char *sl_disk_error_advice(int why)
 	switch (why) {
 	case ENOSPC:
 	case EDQUOT:
-		return "make room, then start the learner again";
+		return "make room (df -h and df -i show what is full), then start the learner again";
 	case EACCES:
 	case EPERM:
 		return "give the learner permission to write there";

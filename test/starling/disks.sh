@@ -56,7 +56,7 @@ starts() { # Start the learner, and end it
 }
 
 # Read-only, as after a fault of the disk.
-mount -t tmpfs -o size=4m,ro tmpfs disk
+mount -t tmpfs -o size=4m,nr_inodes=100,ro tmpfs disk
 doctor '^FAIL  disk' 'Read-only file system; mount its file system writable' "or set 'state' to a folder elsewhere"
 refuses 'Read-only file system; mount its file system writable'
 mount -o remount,rw,size=4m disk
@@ -72,6 +72,11 @@ sed -i /forgetful/d config.yaml
 head -c 8m /dev/zero >disk/large 2>/dev/null || :
 doctor '^FAIL  disk' 'No space left on device; free some space'
 rm disk/large
+doctor '^ok    disk'
+mkdir disk/many
+(cd disk/many && seq 100 | xargs touch 2>/dev/null) || :
+doctor '^FAIL  disk' 'No space left on device; free some space, or inodes' 'df -i'
+rm -r disk/many
 doctor '^ok    disk'
 
 # Room for what it writes: ten models, of which some are there.

@@ -2,6 +2,7 @@
 
 Real learners where they can be as wanted. Peers that a learner of today cannot be are played by this program.
 """
+import base64
 import json
 import os
 import re
@@ -352,6 +353,17 @@ def look_at_remedies(ports):
 	os.utime('roster.yaml', (ahead, ahead))
 	Doctor('--config', 'config.yaml', status=1).says('FAIL', 'clock', 'before the date of', 'if it is right, touch that file')
 	Path('roster.yaml').touch()
+	Doctor('--config', 'config.yaml', status=1).says('ok', 'clock')
+	# A certificate that was made while the clock was ahead. The remedy is done as it is said.
+	made = Path('m1/identity/cert.pem').read_text().split('-----')
+	der = bytearray(base64.b64decode(made[2]))
+	at = der.index(b'\x17\x0d') + 2
+	der[at:at + 2] = b'49'
+	Path('m1/identity/cert.pem').write_text('-----'.join([*made[:2], '\n' + base64.encodebytes(der).decode(), *made[3:]]))
+	remedy = f"if it is right, rm {os.path.abspath('m1/identity')}/cert.pem && starling keygen --dir {os.path.abspath('m1/identity')}"
+	Doctor('--config', 'config.yaml', status=1).says('FAIL', 'clock', 'before the date of the certificate', remedy)
+	Path('m1/identity/cert.pem').unlink()
+	run('keygen', '--dir', 'm1/identity')
 	Doctor('--config', 'config.yaml', status=1).says('ok', 'clock')
 	for listen, said, result in (('192.0.2.1:7400', "Cannot assign requested address; set 'listen' to an address of this machine, such as 0.0.0.0:PORT", 'FAIL'),
 			('no.such.host.invalid:7400', "; correct the name, or set 'listen'", 'FAIL'), (f'0.0.0.0:{ports[1]}', 'free', 'ok')):

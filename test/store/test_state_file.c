@@ -191,9 +191,10 @@ TEST_WITH(a_full_disk_is_an_error, setup, folder_teardown)
 	struct sl_error error;
 	fails = 0;
 	assert_int_equal(sl_state_file_reserve(&state_file, 1, &error), SL_ERR_IO);
-	assert_string_equal(error.text, folder_path(*state, FILE_NAME
-						    ": No space left on device; make room, then start the "
-						    "learner again"));
+	assert_string_equal(error.text,
+			    folder_path(*state, FILE_NAME
+					": No space left on device; make room (df -h and df -i show what "
+					"is full), then start the learner again"));
 	for (int call = 0; call < 2; call++) {
 		fails = call;
 		assert_int_equal(sl_state_file_sync(&state_file, &error), SL_ERR_IO);

@@ -51,7 +51,7 @@ FILE_AHEAD_S = 60  # that the date of a file may lie ahead, as on a network file
 LISTEN_REMEDIES = {errno.EADDRINUSE: "another program has the port ('ss -ltnp' shows which): end it, or choose another port",
                    errno.EADDRNOTAVAIL: "set 'listen' to an address of this machine, such as 0.0.0.0:PORT",
                    errno.EACCES: "choose a port of 1024 or more"}
-DISK_REMEDIES = {errno.ENOSPC: "free some space", errno.EDQUOT: "free some space, or have the quota raised",
+DISK_REMEDIES = {errno.ENOSPC: "free some space, or inodes (df -h and df -i show which is short)", errno.EDQUOT: "free some space, or have the quota raised",
                  errno.EROFS: "mount its file system writable ('dmesg' says if a damaged disk was the reason), or set 'state' to a folder elsewhere",
                  errno.ENOENT: "make the folder, or correct 'state'", errno.ENOTDIR: "set 'state' to a folder",
                  errno.EIO: "the disk fails, see 'dmesg': set 'state' to a folder on another one"}
@@ -86,10 +86,10 @@ PEERS = {
     "other key": ("another key answers than the roster has, {}",
                   "compare it with 'starling keygen --show' there, then correct the key or the address in the roster"),
     "one way": ("one direction only: it has dialled this machine, and cannot be dialled ({})",
-                f"the link works; if this machine is to dial, too, let it through the firewall there, or {CORRECT}"),
+                f"the link works; if this machine is to dial, too, let it through the firewall there, or its name resolve here, or {CORRECT}"),
     "only dials": ("its address leads nowhere on purpose, as it only dials out, and the learner of this machine holds no link with it",
                    "start both; links come when it dials"),
-    "no name": ("its name does not resolve ({})", f"{CORRECT}, or DNS or /etc/hosts here"),
+    "no name": ("its name does not resolve ({})", f"does the name server answer? see /etc/resolv.conf and /etc/hosts here, or {CORRECT}"),
     "proxy": ("{}", "ask the operator of the proxy"),
     "no route": ("no route ({})",
                  "look at the route and the VPN (ip route get HOST); a firewall may say so, too: let the port through those of both machines"),
@@ -223,7 +223,9 @@ class Doctor:
         if dated > now + FILE_AHEAD_S:
             before, remedy = f", before the date of {self.facts['roster']}", f"{SET_CLOCK}; if it is right, touch that file"
         elif self.facts["made_at"] > now:
-            before = f", before the date of the certificate in {self.facts['identity']}"
+            folder = self.facts["identity"]
+            before = f", before the date of the certificate in {folder}"
+            remedy = f"{SET_CLOCK}; if it is right, rm {shlex.quote(f'{folder}/cert.pem')} && starling keygen --dir {shlex.quote(folder)}"
         shown = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(now))
         if before or time.gmtime(now).tm_year not in YEARS:
             self.add(FAIL, "clock", f"it shows {shown}{before}", remedy)
@@ -294,7 +296,7 @@ class Doctor:
             if lacks > 0 and not self.ended:
                 self.add(FAIL if free < max(self.model_bytes(), ROOM_LEAST) else WARN, "room on disk",
                          f"{folder}: {free / (1 << 20):.1f} MiB free, {lacks / (1 << 20):.1f} MiB more may be needed",
-                         f"{DISK_REMEDIES[errno.ENOSPC]}: a learner needs up to ten times the size of its model")
+                         "free some space: a learner needs up to ten times the size of its model")
         if self.facts["disk"]:
             risk, remedy = FILE_SYSTEMS.get(self.facts["disk"], (REMOTE, ON_LOCAL_DISK))
             if self.facts["forgetful"] and risk == FORGETS:
