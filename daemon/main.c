@@ -97,12 +97,15 @@ static void follow_parent(long parent)
 		exit(1);
 }
 
-/* Print the error and return the exit status: 1 if a later start may succeed (port, address, disk),
+/* Print the error and return the exit status: 1 if a later start may succeed (port, address, disk, memory),
  * otherwise 2. */
 static int complain(const struct sl_error *error)
 {
 	fprintf(stderr, "starlingd: %s\n", error->text);
-	return error->code == SL_ERR_BUSY || error->code == SL_ERR_IO || error->code == SL_PENDING ? 1 : 2;
+	return error->code == SL_ERR_BUSY || error->code == SL_ERR_IO || error->code == SL_ERR_NOMEM ||
+			       error->code == SL_PENDING
+		       ? 1
+		       : 2;
 }
 
 static void report_fine(const char *config, const struct sl_roster *roster)

@@ -448,5 +448,6 @@ int sl_application_serve(struct sl_trainer *trainer, struct sl_error *error)
 	sl_vector_memory_free(a->initial, a->bytes); /* the learner has its own copy */
 	a->initial = NULL;
 	a->serving = uv_thread_create(&a->thread, run, a) == 0;
-	return a->serving ? SL_OK : sl_err_set(error, SL_ERR_NOMEM, "cannot start a thread");
+	return a->serving ? SL_OK
+			  : sl_err_set(error, SL_ERR_NOMEM, "no thread starts (see ulimit -v and -u)");
 }

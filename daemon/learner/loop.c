@@ -241,7 +241,7 @@ int sl_loop_open(struct sl_daemon *daemon, struct sl_error *error)
 		rc = sl_worker_open(&daemon->crypto, loop);
 	if (rc == 0 && is_large(daemon)) /* beside the threads that compute: half as many */
 		sl_worker_grow(&daemon->crypto, daemon->pool.team.workers / 2);
-	return rc == 0 ? SL_OK : sl_err_set(error, SL_ERR_IO, "cannot start a thread: %s", uv_strerror(rc));
+	return rc == 0 ? SL_OK : sl_err_set(error, SL_ERR_NOMEM, "no thread starts (see ulimit -v and -u)");
 }
 
 int sl_loop_links(struct sl_daemon *daemon, const struct sl_links_handler *handler, bool joins_only,

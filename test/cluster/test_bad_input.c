@@ -196,6 +196,6 @@ TEST_WITH(little_address_space_is_said, open_site, close_site)
 					  "ulimit -v 250000; exec " STARLINGD_PATH
 					  " --config starlingd.yaml --check",
 					  NULL});
-	assert_int_equal(o.status, 2);
+	assert_int_equal(o.status, 1);
 	assert_non_null(strstr(o.err, "256 MiB of address space; raise its limit (ulimit -v)"));
 }
