@@ -18,9 +18,9 @@ static bool reader_gone(void)
 	return poll(&out, 1, 0) > 0 && (out.revents & POLLERR);
 }
 
-void sl_streams_flush(void)
+void sl_streams_flush(FILE *out)
 {
-	if (fflush(stdout) != 0 && reason == 0)
+	if (fflush(out) != 0 && out == stdout && reason == 0)
 		reason = errno;
 }
 

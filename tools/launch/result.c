@@ -46,7 +46,7 @@ void sl_launch_command(struct sl_launch *launch, const char *lead, const char *c
 	fprintf(launch->progress->out, "%s%s %s %s%s%s\n", lead, program, command, *shown == '-' ? "./" : "",
 		folder,
 		launch->commands != NULL && strcmp(command, "launch --resume") == 0 ? " -- COMMAND" : "");
-	sl_streams_flush();
+	sl_streams_flush(launch->progress->out);
 }
 
 /* Return true if the rounds are without the data of learner i: it was left out of all, or only adopted

@@ -32,7 +32,7 @@ void sl_progress_clear(struct sl_progress *progress)
 	if (progress->shown)
 		fputs("\r\033[K", progress->out);
 	progress->shown = false;
-	sl_streams_flush();
+	sl_streams_flush(progress->out);
 }
 
 void sl_progress_line(struct sl_progress *progress, const char *format, ...)
@@ -47,7 +47,7 @@ void sl_progress_line(struct sl_progress *progress, const char *format, ...)
 	if (text != NULL)
 		sl_terminal_fill(progress->out, text, sl_terminal_width(progress->out));
 	free(text);
-	sl_streams_flush();
+	sl_streams_flush(progress->out);
 }
 
 static const char *error_name(const struct sl_progress *progress)
@@ -262,6 +262,6 @@ void sl_progress_bar(struct sl_progress *progress, const struct sl_bar *bar)
 	size_t width = sl_terminal_width(progress->out);
 	sl_progress_bar_format(bar, width < 8 ? 8 : width, text, sizeof text);
 	fprintf(progress->out, "\r%s\033[K", text);
-	sl_streams_flush();
+	sl_streams_flush(progress->out);
 	progress->shown = true;
 }
