@@ -174,6 +174,7 @@ class Forked(unittest.TestCase):
             self.assertEqual(self.fork(lambda: misuse(lambda: next(iter(group))))(), 0)
             next(iter(group))
             self.assertEqual(self.fork(lambda: misuse(lambda: group.mean(np.ones(1))))(), 0)
+            self.assertEqual(learner.up.tolist(), [0])  # the vector of the parent
             group.close()
 
 

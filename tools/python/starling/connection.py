@@ -74,13 +74,13 @@ class Connection:
         for connection in cls._all:
             connection._close_copies()
 
-    def _check_process(self) -> None:
+    def check_process(self) -> None:
         if os.getpid() != self._process:
             raise Garbled(f"process {self._process} has joined, and this is a child that it has forked: only the process that "
                           "joined can use the group; join after the fork")
 
     def send(self, message: dict[str, Any]) -> None:
-        self._check_process()
+        self.check_process()
         line = json.dumps(message, allow_nan=False, separators=(",", ":")).encode() + b"\n"
         if len(line) > LINE_BYTES_MAX:
             raise Garbled(f"the {message['type']} message has {len(line)} bytes; at most 32 MiB: "
@@ -89,7 +89,7 @@ class Connection:
 
     def receive(self) -> dict[str, Any]:
         """Return the next message; ConnectionError when the learner is gone."""
-        self._check_process()
+        self.check_process()
         while b"\n" not in self._buffer:
             size = array.array("i").itemsize
             data, ancillary, _, _ = self._socket.recvmsg(65536, socket.CMSG_SPACE(2 * size), socket.MSG_CMSG_CLOEXEC)

@@ -363,10 +363,10 @@ class Group:
         elif kind == "mean":
             self.committed, self.participants = message["round"], message["learners"]
             self.total_weight, self.waiting = message["total_weight"], ""
-            self._warn_of_cut(message.get("cut", 0))
             self._decide(kind, message.get("metrics", {}))
             self.decimals, self.clipping_range = message.get("decimals"), message.get("clipping_range")
-            self.noise, self.spent = message.get("noise"), message.get("spent")
+            self.noise, self.spent, self.cut = message.get("noise"), message.get("spent"), message.get("cut", 0)
+            self._warn_of_cut()
         elif kind == "waiting":
             self.waiting = message["text"]
         elif kind == "done":
@@ -407,6 +407,10 @@ class Group:
 
     def _send(self, model: Any, weight: int, metrics: dict[str, float]) -> None:
         assert self._connection is not None and self._template is not None
+        try:
+            self._connection.check_process()  # a forked child shares the vector with its parent
+        except Garbled as wrong:
+            raise self._unusable(wrong) from None
         template, arrays = tree.take_apart(model, self._template)
         if not template.has_types_of(self._template):
             template.check(arrays)
@@ -446,7 +450,7 @@ class Group:
     def model(self) -> Any:
         """The last committed model, of the structure of the application's; None before the first commit.
 
-        Who reads it has it: the next `mean` takes its argument as trained from it. So train from it, also after a restart of the program.
+        Reading it counts as receiving it: the next `mean` takes its argument as trained from it, also after a restart of the program.
         Leaves that are not averaged, such as integers, are those of the model that was given to `mean` last."""
         if self.committed == 0 or self._template is None:
             return None
@@ -515,13 +519,13 @@ class Group:
         warnings.warn(f"{narrowed[0].name} came back as float64 and was float32 at join: it is averaged as float32. numpy 2 makes "
                       "float64 of float32 * np.float64; use Python floats or .astype(np.float32)", stacklevel=4)
 
-    def _warn_of_cut(self, values: int) -> None:
-        self.cut = values
+    def _warn_of_cut(self) -> None:
+        values = self.cut
         if values == 0 or self._warned_of_cut:
             return
         self._warned_of_cut = True
         warnings.warn(f"the mean lacks what this learner has cut: round {self.committed}: {values} value{'s' * (values != 1)} of the update "
-                      "are beyond the ranges of their tensors: this learner changes more than the others (train it less in a round, or join with "
+                      f"{'is' if values == 1 else 'are'} beyond the ranges of their tensors: this learner changes more than the others (train it less in a round, or join with "
                       'values="model"), or all more than before; then the ranges follow', stacklevel=5)
 
     def _check_weight(self, weight: int) -> None:
