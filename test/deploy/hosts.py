@@ -153,7 +153,10 @@ class Host(lab.Host):
 		whole = text.rfind('\n') + 1
 		self.read += len(text[:whole].encode())
 		for line in text[:whole].splitlines():
-			record = json.loads(line) if line.startswith('{') else {}
+			try:
+				record = json.loads(line) if line.startswith('{') else {}
+			except ValueError: # a kill may cut a line where a page of the file ends; the next start goes on in it
+				continue
 			self.id = record.get('learner', self.id)
 			if record.get('event') == 'view':
 				self.view = record
