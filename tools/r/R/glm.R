@@ -29,9 +29,9 @@ own_columns <- function(formula, data, family) {
   y <- model.response(frame, "any")
   if (is.null(y)) stop("the formula has no response", call. = FALSE)
   if (is.matrix(y) && family$family != "binomial") stop("the response has ", ncol(y), " columns: give one", call. = FALSE)
-  if (family$family == "poisson" && any(y != floor(y))) stop(names(frame)[1], " has values that are no counts", call. = FALSE)
   if (is.factor(y) && family$family != "binomial")
     stop(names(frame)[1], " is a factor: give family = binomial(), or a number", call. = FALSE)
+  if (family$family == "poisson" && any(y != floor(y))) stop(names(frame)[1], " has values that are no counts", call. = FALSE)
   own <- list2env(list(y = y, nobs = nrow(X), weights = rep(1, nrow(X)), etastart = NULL, mustart = NULL, start = NULL),
                   parent = environment())
   eval(family$initialize, own)
