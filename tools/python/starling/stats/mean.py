@@ -100,6 +100,8 @@ def check(kind: str, o: argparse.Namespace) -> None:
 def check_output(path: str) -> None:
     """Raise InputError if the file cannot be written: a question is asked once, and its answer would be lost."""
     there = os.path.lexists(path)
+    if there and not os.path.isfile(path) and not os.path.isdir(path):
+        return  # a pipe would wait for its reader, and lose it
     try:
         open(path, "ab").close()
         if not there:
