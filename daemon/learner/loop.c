@@ -241,7 +241,10 @@ int sl_loop_open(struct sl_daemon *daemon, struct sl_error *error)
 		rc = sl_worker_open(&daemon->crypto, loop);
 	if (rc == 0 && is_large(daemon)) /* beside the threads that compute: half as many */
 		sl_worker_grow(&daemon->crypto, daemon->pool.team.workers / 2);
-	return rc == 0 ? SL_OK : sl_err_set(error, SL_ERR_NOMEM, "no thread starts (see ulimit -v and -u)");
+	bool lack = rc == UV_EAGAIN || rc == UV_ENOMEM;
+	return rc == 0 ? SL_OK
+		       : sl_err_set(error, lack ? SL_ERR_NOMEM : SL_ERR_IO, "no thread starts: %s%s",
+				    uv_strerror(rc), lack ? " (see ulimit -v and -u)" : "");
 }
 
 int sl_loop_links(struct sl_daemon *daemon, const struct sl_links_handler *handler, bool joins_only,

@@ -335,8 +335,10 @@ static int left_key(const char *folder, EVP_PKEY **key, struct sl_error *error)
 	bool has_key = load_key(path, true, &identity, NULL) == SL_OK;
 	path_in(path, folder, CERTIFICATE_FILE);
 	int code = has_key ? load_certificate(path, &identity, error) : SL_OK;
-	if (code == SL_ERR_INVALID)
-		EVP_PKEY_up_ref(*key = identity.key);
+	if (code == SL_ERR_INVALID) {
+		*key = identity.key;
+		identity.key = NULL;
+	}
 	sl_identity_close(&identity);
 	return code == SL_ERR_INVALID ? SL_OK : code;
 }
