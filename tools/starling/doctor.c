@@ -11,6 +11,7 @@
 
 #include "common/base/clean.h"
 #include "daemon/net/listen.h"
+#include "daemon/runtime/streams.h"
 #include "daemon/runtime/vector_memory.h"
 #include "daemon/store/folder.h"
 #include "tools/lib/command.h"
@@ -170,7 +171,7 @@ int sl_doctor_others(const char *subject, const json_t *request, struct sl_error
 	static struct sl_doctor doctor;
 	int rc = open_doctor(&doctor, subject, request, error);
 	if (rc == SL_OK && !sl_doctor_peers(&doctor)) {
-		fflush(stdout);
+		sl_streams_flush(stdout);
 		_exit(0); /* threads still run */
 	}
 	close_doctor(&doctor);

@@ -16,6 +16,7 @@
 #include "common/config/yaml_text.h"
 #include "common/report/modulus.h"
 #include "daemon/runtime/address.h"
+#include "daemon/runtime/streams.h"
 
 #define PLACE_OF_ROOT "/var/lib/starling" /* of the folders of groups */
 
@@ -347,7 +348,7 @@ void sl_group_folder_warn(const char *addresses, bool here, const char *format, 
 	va_list list;
 	if (flaw == NULL)
 		return;
-	fflush(stdout);
+	sl_streams_flush(stdout);
 	fprintf(stderr, "Other machines may be unable to reach %s, which %s; to correct it: ", one, flaw);
 	va_start(list, format);
 	vfprintf(stderr, format, list);

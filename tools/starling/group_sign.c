@@ -8,6 +8,7 @@
 
 #include "common/membership/admit.h"
 #include "common/membership/proposal.h"
+#include "daemon/runtime/streams.h"
 #include "tools/lib/option.h"
 #include "tools/starling/group.h"
 #include "tools/starling/group_change.h"
@@ -53,7 +54,7 @@ static void show(const struct sign *s, const struct sl_group *proposal, const ch
 	}
 	if (*changes == '\0')
 		puts("  nothing but the version");
-	fflush(stdout);
+	sl_streams_flush(stdout);
 }
 
 static void print(const struct sign *s, const struct sl_group_change *change, const char *changes)

@@ -86,7 +86,7 @@ PEERS = {
     "other key": ("another key answers than the roster has, {}",
                   "compare it with 'starling keygen --show' there, then correct the key or the address in the roster"),
     "one way": ("one direction only: it has dialled this machine, and cannot be dialled ({})",
-                f"the link works; if this machine is to dial, too, let it through the firewall there, or its name resolve here, or {CORRECT}"),
+                f"the link works; if this machine is to dial, too, open the firewall there, make its name resolve here, or {CORRECT}"),
     "only dials": ("its address leads nowhere on purpose, as it only dials out, and the learner of this machine holds no link with it",
                    "start both; links come when it dials"),
     "no name": ("its name does not resolve ({})", f"does the name server answer? see /etc/resolv.conf and /etc/hosts here, or {CORRECT}"),
