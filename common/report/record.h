@@ -75,7 +75,7 @@ void sl_record_waited(struct sl_record *record, enum sl_wait wait, const uint64_
 /* Print into the record's own space; return the text, cut where the space ends. */
 const char *sl_record_words(struct sl_record *record, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-/* Return "ana (2)" for the learner at roster index `index`, and set the fields `peer` and `who`. */
+/* Set the fields `peer` and `who`, such as "ana (2)", to the learner at roster index `index`. */
 void sl_record_peer(struct sl_record *record, const struct sl_roster *roster, uint32_t index);
 
 /* Return the level of the row; of one with the field `overdue`, info until it is. */

@@ -153,10 +153,9 @@ class Host(lab.Host):
 		whole = text.rfind('\n') + 1
 		self.read += len(text[:whole].encode())
 		for line in text[:whole].splitlines():
-			try:
-				record = json.loads(line) if line.startswith('{') else {}
-			except ValueError: # a kill may cut a line where a page of the file ends; the next start goes on in it
-				continue
+			# A kill may cut a line where a page of the file ends; the next start goes on in it.
+			at = line.rfind('{"v":')
+			record = json.loads(line[at:]) if at >= 0 else {}
 			self.id = record.get('learner', self.id)
 			if record.get('event') == 'view':
 				self.view = record

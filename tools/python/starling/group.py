@@ -81,7 +81,7 @@ class Group:
         round: the round whose model is to be trained, from 1; 0 before it is known.
         committed: the last committed round that this application has heard of; 0: none.
         participants: learners that took part in it; total_weight: the sum of their weights; 0: not known.
-        cut: values of the own change that were beyond the ranges of their tensors, and are cut in it; the first time, a warning tells.
+        cut: values of the own change that were beyond the ranges of their tensors, and are cut in it; 0 where the log has no warning (ROUND.md 4.8).
         metrics: its metrics, averaged over the learners; empty without `metrics: aggregate`.
         decimals, clipping_range: decimals that models are rounded to, limit of their values; None: they are not, or it is not known.
         dp: the terms of differential privacy, a `starling.dp.Privacy`; None: without it, or not known.
